@@ -1,5 +1,7 @@
 import { HttpRequest } from "@smithy/core/protocols";
 import { NodeHttpHandler } from "@smithy/node-http-handler";
+import { parseJson } from "./json.ts";
+import { readText, TooLarge } from "./read-text.ts";
 import { waiting } from "./waits.ts";
 
 /** The response of another system. */
@@ -39,10 +41,6 @@ export class NoAnswer extends Error {
   }
 }
 
-class TooLarge extends Error {
-  override readonly name = "TooLarge";
-}
-
 const toRequest = ({ method, url, path = "", query = {}, headers, body }: Question) => {
   const { protocol, hostname, port, pathname, searchParams } = new URL(url);
   return new HttpRequest({
@@ -58,26 +56,6 @@ const toRequest = ({ method, url, path = "", query = {}, headers, body }: Questi
     },
     ...(body !== undefined && { body }),
   });
-};
-
-const readText = async (body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> => {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > maxBytes) throw new TooLarge(`the answer is larger than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-};
-
-/** Legacy systems declare JSON as text/html, and may put a byte order mark before it, so only the text counts. */
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch {
-    return undefined;
-  }
 };
 
 const codeOf = (error: unknown): string | undefined =>
@@ -130,7 +108,8 @@ export const httpClient = ({ connectTimeoutMs, maxAnswerBytes }: Limits) => {
     const attempt = async (): Promise<Answer> => {
       const { response } = await handlers[method].handle(request, { abortSignal: signal });
       const text = await readText(response.body as AsyncIterable<Buffer>, maxAnswerBytes);
-      return { status: response.statusCode, json: parse(text) };
+      // legacy systems declare JSON as text/html: only the text counts
+      return { status: response.statusCode, json: parseJson(text) };
     };
     const attempts = () =>
       attempt().catch((error: unknown) => {

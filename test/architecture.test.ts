@@ -50,7 +50,7 @@ const rooms: Record<string, readonly string[]> = {
   ],
   "lib/messenger/send": ["lib", "lib/db", "lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/channels/cloud-api": [
-    ...["lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
+    ...["lib", "lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
   ],
   "lib/messenger/channels/sms": [
     ...["lib", "lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],

@@ -30,7 +30,7 @@ ${tables.map(describe).join("\n")}`;
 const withConnections = <T>(work: (connections: [postgres.Sql, postgres.Sql]) => Promise<T>): Promise<T> =>
   withConnection("importer", (first) => withConnection("importer", (second) => work([first, second])));
 
-/** Residents who were erased are rejected, by HMACs of their numbers. */
+/** Begins an import; that of residents rejects erased ones, by HMACs of their numbers. */
 const begin = async (table: ImportTable, sql: postgres.Sql): Promise<ImportTable> => {
   if (table !== residentImport) {
     await sql`select 1`;
@@ -39,8 +39,8 @@ const begin = async (table: ImportTable, sql: postgres.Sql): Promise<ImportTable
   return beginImport(sql, () => findPepper("PEPPER_SECRET_ID", "audit-pepper")).catch((error: unknown) => {
     if (!(error instanceof OtherPepper)) throw error;
     throw new CommandError(
-      "Residents were erased, whom this import must not add again. Set PEPPER_SECRET_ID to the full name of the stage's " +
-        "secret audit-pepper, with the version that it had then.",
+      "This import must not add erased residents again. Set PEPPER_SECRET_ID to the full name of the stage's secret " +
+        "audit-pepper, with the version that it had when they were erased.",
     );
   });
 };

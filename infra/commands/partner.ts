@@ -60,11 +60,11 @@ const readFields = (text: string): string[] => {
 
 const most = 1_000_000_000;
 
-/** An option that is a whole number, or none: commander turns null into an empty text. */
+/** An option that is a whole number, or `none`: commander turns null into an empty text. */
 const limit = <N extends string>(name: N, what: string) =>
   [
     `--${name} <number>`,
-    `${what}; ${none}: any number`,
+    `${what}; ${none}: no limit`,
     (text: string) => (text === none ? none : readWhole(`--${name}`, 1, most)(text)),
   ] as const;
 
@@ -222,7 +222,7 @@ export const run = command("partner", about, (program, answer) => {
   );
   const lookUps = limit(
     "look-ups-per-minute",
-    "look-ups on average over ten minutes, above which you get an alarm",
+    "look-ups on average over ten minutes, above which the operator gets an alarm",
   );
   const plan = ["--plan <plan>", plans.join(", "), readPlan] as const;
   program

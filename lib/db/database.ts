@@ -29,7 +29,7 @@ const credentials = lazy(async () =>
   readCredentials(getSetting("DATABASE_SECRET_ID"), (await refused)?.password),
 );
 
-/** Logs what a function of the database tells the operator: SQLSTATE class MI, with the fields of the line in the detail. */
+/** Logs the database functions' notices for the operator: SQLSTATE class MI, with the fields of the log line in the detail. */
 const logNotice = ({ code, message, detail }: postgres.Notice): void => {
   if (code?.startsWith("MI")) log.warn(message ?? "", JSON.parse(detail ?? "{}"));
 };

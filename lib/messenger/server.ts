@@ -4,6 +4,7 @@ import type * as z from "zod/mini";
 import { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import { internal, invalidRequest, messageNotFound, overloaded } from "#lib/faults/table.ts";
+import { parseJson } from "#lib/json.ts";
 import { log } from "#lib/log.ts";
 import { ChannelEvents } from "#lib/messaging/channel-events.ts";
 import { MessageQuery } from "#lib/messaging/message-query.ts";
@@ -106,13 +107,7 @@ const readSubmission = ({ headers, body }: FastifyRequest) => {
   return { submission: read(Submission, described), inline };
 };
 
-const decode = (text: string): unknown => {
-  try {
-    return JSON.parse(Buffer.from(text, "base64url").toString());
-  } catch {
-    return undefined;
-  }
-};
+const decode = (text: string): unknown => parseJson(Buffer.from(text, "base64url").toString());
 
 /** The id of the caller's request, as the gateway made it; our own for other callers. */
 const identify = ({ headers }: { headers: Record<string, string | string[] | undefined> }): string =>

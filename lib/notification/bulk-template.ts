@@ -1,8 +1,12 @@
 import type postgres from "postgres";
+import type { MessageClass } from "#lib/messaging/submission.ts";
 import type { Bulk } from "./bulk-decision.ts";
 import { listRules, type Template } from "./template.ts";
 import { resolveTemplate, TemplateError } from "./template-version.ts";
 import { templates } from "./templates.ts";
+
+/** What a bulk run, or a template that code does not have, may be sent as. */
+export const bulkClasses = ["bulk", "reminder", "transactional"] as const satisfies readonly MessageClass[];
 
 /** A code would be readable in the outbox, and a file would have to be downloaded for each recipient. */
 const isForBulk = ({ class: kind, file }: Template): boolean => kind !== "one-time-code" && !file;

@@ -10,6 +10,10 @@ const expiresInMinutes = 12 * 60;
 const placeholder = /\{\{(\w+)\}\}/g;
 const maxWords = 400;
 
+export const TemplateName = z.string().check(z.regex(/^[a-z0-9-]{1,60}$/));
+/** In characters. */
+export const maxTemplateLength = 4_096;
+
 /** What a value of a template in the database may be, besides `words:<max>`. */
 const kinds: Readonly<Record<string, z.ZodMiniType>> = { count, day, clock };
 

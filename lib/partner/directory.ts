@@ -17,9 +17,9 @@ export interface KeyTerms {
   readonly fields?: readonly string[] | undefined;
 }
 
-/** How much a partner may read, with all its keys together. Null for any number, undefined to leave it. */
+/** How much a partner may read, with all its keys together. Null for no limit, undefined to leave it. */
 export interface PartnerLimits {
-  /** Residents that are shown or looked up within 24 hours; above, reads are refused. */
+  /** Residents that are shown or looked up within 24 hours; above, reads are rejected. */
   readonly residentsPerDay?: number | null | undefined;
   /** On average over ten minutes; above, the operator gets an alarm. */
   readonly lookUpsPerMinute?: number | null | undefined;
@@ -28,9 +28,9 @@ export interface PartnerLimits {
 export interface KeySummary {
   partnerId: string;
   plan: string;
-  /** Null for any number. */
+  /** Null for no limit. */
   residentsPerDay: number | null;
-  /** Null for any number. */
+  /** Null for no limit. */
   lookUpsPerMinute: number | null;
   keyId: string;
   scopes: string;

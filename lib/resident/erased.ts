@@ -15,7 +15,7 @@ export class OtherPepper extends Error {
 
 /**
  * Begins an import of residents: returns the table whose rule rejects the numbers of erased residents. Until the connection
- * ends, nobody can be erased.
+ * ends, no resident can be erased.
  *
  * @param findPepper is called only if anybody was erased. @throws OtherPepper if it finds none, or one of another version.
  */

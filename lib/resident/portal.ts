@@ -2,19 +2,16 @@ import * as z from "zod/mini";
 import { withDatabase } from "#lib/db/database.ts";
 import { log } from "#lib/log.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
-import { type Report, reportForPortal } from "./subject.ts";
+import { type Report, reference, referenceRule, reportForPortal } from "./subject.ts";
 
-const caseError = "case must be 1 to 100 letters, digits and signs of ASCII, without the number of a person";
+const nikError = "nik must be a string of 16 digits";
+const caseError = `case ${referenceRule}`;
 const mostError = "most must be a whole number from 1 to 10000";
 
 const PortalRequest = z.strictObject(
   {
-    nik: z
-      .string({ error: "nik must be a string of 16 digits" })
-      .check(z.regex(/^\d{16}$/, { error: "nik must be a string of 16 digits" })),
-    case: z.optional(
-      z.string({ error: caseError }).check(z.regex(/^(?!.*\d{15})[ -~]{1,100}$/, { error: caseError })),
-    ),
+    nik: z.string({ error: nikError }).check(z.regex(/^\d{16}$/, { error: nikError })),
+    case: z.optional(z.string({ error: caseError }).check(z.regex(reference, { error: caseError }))),
     most: z._default(
       z
         .int({ error: mostError })

@@ -65,12 +65,15 @@ const toWire = (resident: MaskedResident): ResidentRecord => ({
   created_at: resident.createdAt,
 });
 
-const noRow = () => new Error("the reading function returned no row");
+const readRow = async <T>(reader: Reader, query: (sql: postgres.Sql) => Promise<T[]>): Promise<T> => {
+  const [row] = await withDatabase(query).catch(explainRefusal(reader));
+  if (!row) throw new Error("the reading function returned no row");
+  return row;
+};
 
 const readPage = async (page: Page, reader: Reader, query: (sql: postgres.Sql) => Promise<Found[]>) => {
-  const [found] = await withDatabase(query).catch(explainRefusal(reader));
-  if (!found) throw noRow();
-  return { data: found.residents.map(toWire), total: found.total, page: page.number };
+  const { residents, total } = await readRow(reader, query);
+  return { data: residents.map(toWire), total, page: page.number };
 };
 
 /** Returns one page of all residents, newest first, with the exact total. The database masks the values. */
@@ -90,15 +93,15 @@ export const listResidents = (page: Page, reader: Reader) =>
  * page `changed_since`.
  */
 export const walkResidents = async ({ after, changedSince, size }: Step, reader: Reader) => {
-  const [found] = await withDatabase(
+  const found = await readRow(
+    reader,
     (sql) => sql<FoundStep[]>`
       select total, residents, number, ids, removed, after, changed_since as "changedSince"
       from resident.list(
         1, ${size}, ${reader.partnerId}, ${reader.keyId}, ${reader.requestId},
         ${reader.purpose}, ${reader.caseReference}, ${reader.userReference},
         ${after ?? null}, ${changedSince ?? null})`,
-  ).catch(explainRefusal(reader));
-  if (!found) throw noRow();
+  );
   return {
     data: found.residents.map((resident, place) => ({ id: found.ids[place] ?? "", ...toWire(resident) })),
     total: found.total,

@@ -12,6 +12,11 @@ export interface Act {
   readonly requestId: string;
 }
 
+/** What the audit takes as a text of an act: its domain audit.reference. */
+export const reference = /^(?!.*\d{15})[ -~]{1,100}$/;
+export const referenceRule =
+  "must be 1 to 100 letters, digits and signs of ASCII, without the number of a person";
+
 /** What was stored about the NIK before the act. */
 export type SubjectState = "stored" | "restricted" | "erased" | "unknown";
 

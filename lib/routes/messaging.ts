@@ -3,8 +3,7 @@
 import * as z from "zod/mini";
 import { messagingEnvelope } from "#lib/faults/messaging-envelope.ts";
 import { findImageHeader } from "#lib/messaging/image-type.ts";
-import { isWithinReach, readInstant } from "#lib/messaging/instant.ts";
-import { explainPhone, isPhone, withoutSuffix } from "#lib/messaging/phone.ts";
+import { isWithinReach } from "#lib/messaging/instant.ts";
 import {
   MessageState,
   maxExpirySeconds,
@@ -12,94 +11,26 @@ import {
   messageClasses,
   states,
 } from "#lib/messaging/submission.ts";
-import { isBlank } from "./blank.ts";
+import {
+  duration,
+  flag,
+  flagError,
+  instant,
+  oneSource,
+  optional,
+  phone,
+  text,
+  upload,
+  url,
+  writtenDuration,
+} from "./messaging-fields.ts";
 import { route } from "./route.ts";
-import type { Upload } from "./upload.ts";
 
 /** WhatsApp's limits for a text and for a caption. */
 const maxMessageLength = 65_536;
 /** A text of that length with every character escaped as \uXXXX, as Python does, plus the other fields. */
 const maxMessageBytes = 6 * maxMessageLength + 8 * 1024;
 const maxCaptionLength = 1_024;
-const maxDurationSeconds = 31_536_000;
-
-const explain = ({ input }: { readonly input?: unknown }) => explainPhone(input);
-
-const phone = z.pipe(
-  z.string({ error: explain }).check(z.refine((text) => isPhone(withoutSuffix(text)), { error: explain })),
-  z.transform(withoutSuffix),
-);
-
-/** Text as received. NUL and lone surrogates are rejected, because no database stores them. */
-const text = (name: string, maxLength: number) => {
-  const error = `${name} must be a text of 1 to ${maxLength} characters`;
-  return z.string({ error }).check(
-    z.maxLength(maxLength, { error }),
-    z.refine((value) => value.trim() !== "" && value.isWellFormed() && !value.includes("\0"), { error }),
-  );
-};
-
-const flagError = (name: string) => `${name} must be true or false`;
-
-/** Booleans in a form are text; `on` and `off` are those of a checkbox. */
-const flag = (name: string) => {
-  const error = flagError(name);
-  return z._default(
-    z.pipe(
-      z.string({ error }).check(z.regex(/^(true|false|1|0|on|off)$/i, { error })),
-      z.transform((value: string) => /^(true|1|on)$/i.test(value)),
-    ),
-    false,
-  );
-};
-
-const durationError = `duration must be a whole number of seconds, 0 to ${maxDurationSeconds}; with 0 the message does not disappear`;
-const duration = z.optional(
-  z.pipe(
-    z.string({ error: durationError }).check(
-      z.regex(/^\d{1,8}$/, { error: durationError }),
-      z.refine((value) => Number(value) <= maxDurationSeconds, { error: durationError }),
-    ),
-    z.transform(Number),
-  ),
-);
-
-/** A time as RFC 3339 writes it, in the notation of a submission. */
-const instant = (error: string) =>
-  z.pipe(
-    z.string({ error }).check(z.refine((value) => readInstant(value) !== undefined, { error, abort: true })),
-    z.transform((value: string) => readInstant(value)?.toISOString() ?? ""),
-  );
-
-const isWebAddress = (value: string) => /^https?:\/\//i.test(value) && URL.canParse(value);
-
-const url = (name: string) => {
-  const error = `${name} must be an http or https URL of at most 2048 characters`;
-  return z.string({ error }).check(z.maxLength(2_048, { error }), z.refine(isWebAddress, { error }));
-};
-
-const upload = (name: string, instead: string) =>
-  z.custom<Upload>((value) => typeof value === "object" && value !== null && "content" in value, {
-    error: `${name} must be an uploaded file (curl -F ${name}=@FILE); send a URL in ${instead}`,
-  });
-
-const oneSource = <A extends string, B extends string>(file: A, url: B) =>
-  z.refine<{ readonly [K in A | B]?: unknown }>(
-    (form) => (form[file] === undefined) !== (form[url] === undefined),
-    {
-      path: [file],
-      error: `Send exactly one of ${file} and ${url}`,
-    },
-  );
-
-/** An optional field of a JSON body. null and blank, which typed clients send for no value, count as absent. */
-const optional = <T extends string | number | boolean>(field: z.ZodMiniType<T, unknown>) =>
-  z.optional(
-    z.pipe(
-      z.transform((value): unknown => (value === null || isBlank(value) ? undefined : value)),
-      z.optional(field),
-    ),
-  );
 
 const replyMessageId = text("reply_message_id", 128);
 
@@ -109,14 +40,7 @@ const TextMessage = z.object(
     message: text("message", maxMessageLength),
     reply_message_id: optional(replyMessageId),
     is_forwarded: optional(z.boolean({ error: flagError("is_forwarded") })),
-    duration: optional(
-      z
-        .int({ error: durationError })
-        .check(
-          z.minimum(0, { error: durationError }),
-          z.maximum(maxDurationSeconds, { error: durationError }),
-        ),
-    ),
+    duration: optional(duration),
   },
   { error: 'The body must be a JSON object: {"phone": "6281234567890", "message": "…"}' },
 );
@@ -138,7 +62,7 @@ const ImageForm = z
       caption: z.optional(text("caption", maxCaptionLength)),
       view_once: flag("view_once"),
       compress: flag("compress"),
-      duration,
+      duration: writtenDuration,
       is_forwarded: flag("is_forwarded"),
     },
     { error: formError },
@@ -158,7 +82,7 @@ const FileForm = z
       caption: z.optional(text("caption", maxCaptionLength)),
       reply_message_id: z.optional(replyMessageId),
       is_forwarded: flag("is_forwarded"),
-      duration,
+      duration: writtenDuration,
     },
     { error: formError },
   )

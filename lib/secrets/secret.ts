@@ -1,5 +1,6 @@
 import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import type * as z from "zod/mini";
+import { parseJson } from "#lib/json.ts";
 import { secretsManager } from "./secrets-manager.ts";
 
 /** Which version of a secret: the one in use, the one before its last rotation, or the one that a rotation makes. */
@@ -25,7 +26,7 @@ export const readSecret = async <T>(
   const reply = await sdk.send(command).catch((cause: unknown) => {
     throw new Error(`secret ${name} cannot be read`, { cause });
   });
-  const parsed = schema.safeParse(parse(reply.SecretString));
+  const parsed = schema.safeParse(parseJson(reply.SecretString ?? "null"));
   if (!parsed.success) {
     const fields = parsed.error.issues.map((issue) => issue.path.join(".") || "(whole)");
     throw new Error(`secret ${name} has another shape than expected at ${fields.join(", ")}`);
@@ -52,12 +53,4 @@ export const readBothStages = async <T>(name: string, schema: z.ZodMiniType<T>):
     findSecret(name, schema, "AWSPREVIOUS"),
   ]);
   return previous === undefined ? [current] : [current, previous];
-};
-
-const parse = (text: string | undefined): unknown => {
-  try {
-    return JSON.parse(text ?? "null");
-  } catch {
-    return undefined;
-  }
 };

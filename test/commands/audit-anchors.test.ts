@@ -1,7 +1,6 @@
 import { text } from "node:stream/consumers";
 import type postgres from "postgres";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { keyOf } from "#lib/maintenance/anchor.ts";
 import { auditYears, sealReads } from "#lib/maintenance/audit.ts";
 import { type Bucket, type BucketMood, startBucket } from "../../infra/local/s3/bucket.ts";
@@ -18,7 +17,6 @@ let bucket: Bucket;
 beforeEach(async () => {
   database = await createDatabase();
   owner = database.connect("adminUrl");
-  await migrate(owner);
   maintenance = database.connect("maintenanceUrl");
   bucket = await startBucket();
   onTestFinished(async () => {

@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { sealReads } from "#lib/maintenance/audit.ts";
 import { callCommand } from "../steps/command.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
@@ -12,7 +11,6 @@ let maintenance: postgres.Sql;
 beforeEach(async () => {
   database = await createDatabase();
   sql = database.connect("adminUrl");
-  await migrate(sql);
   maintenance = database.connect("maintenanceUrl");
 });
 

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import postgres from "postgres";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { residentImport } from "#lib/resident/import.ts";
@@ -25,7 +24,6 @@ beforeEach(async () => {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   database = await createDatabase();
   sql = database.connect("adminUrl");
-  await migrate(sql);
   databaseUrl = database.urlFor("importerUrl");
 });
 

@@ -32,7 +32,7 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
     "erase 9971010101010001 --by x --reason y",
     {},
     2,
-    /^Nobody can be asked without a terminal/,
+    /^Without a terminal, the command cannot ask/,
   ],
   sessions: ["list", { DATABASE_URL: city.employeeAdminUrl }, 0, /^account +session/],
   "notify/notify": ["jobs", {}, 0, /^job +schedule/],

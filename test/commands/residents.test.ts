@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { steps } from "#lib/maintenance/steps.ts";
@@ -15,7 +14,6 @@ let sql: postgres.Sql;
 beforeEach(async () => {
   database = await createDatabase();
   sql = database.connect("adminUrl");
-  await migrate(sql);
   const rows = Array.from({ length: 600 }, (_, i) => inventResident(i + 1));
   await storeBatch(database.connect("importerUrl"), residentImport, Batch.of(rows));
 });

@@ -1,5 +1,4 @@
 import { beforeEach, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { type PartnerPlan, partnerDirectory } from "#lib/partner/directory.ts";
 import { callCommand } from "../steps/command.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
@@ -17,7 +16,6 @@ let gateway: UsagePlans;
 
 beforeEach(async () => {
   database = await createDatabase();
-  await migrate(database.connect("adminUrl"));
   gateway = await startUsagePlans("some-other-plan", others, portal, trial, standard);
 });
 

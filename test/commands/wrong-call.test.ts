@@ -88,10 +88,7 @@ test.each([
   ["operators list all", "Too many arguments for 'list'"],
   ["subject report 123 --by rina", "NIK must have exactly 16 digits"],
   ["subject report 9971010101010001", "Required option '--by <operator>' not specified"],
-  [
-    "subject report 9971010101010001 --by rina --phone 0811",
-    "--phone must be a number with its country code",
-  ],
+  ["subject report 9971010101010001 --by rina --phone 0811", "--phone must be a number with country code"],
   ["subject restrict 9971010101010001 --by rina", "Required option '--reason <text>' not specified"],
   ["subject correct 9971010101010001 --by rina --reason x", "Give at least one value to correct"],
   [

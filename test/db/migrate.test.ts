@@ -8,13 +8,13 @@ import { migrate } from "#lib/db/migrate.ts";
 import { recountBlocks } from "#lib/resident/verify.ts";
 import { connectFor } from "../steps/connections.ts";
 import { insertSeries } from "../steps/residents/resident-series.ts";
-import { createDatabase } from "../steps/temporary-database.ts";
+import { createEmptyDatabase } from "../steps/temporary-database.ts";
 
 const source = fileURLToPath(new URL("../../lib/db/migrations", import.meta.url));
 
 const shipped = readdirSync(source).length;
 
-const emptyDatabase = async () => (await createDatabase()).connect("adminUrl");
+const emptyDatabase = async () => (await createEmptyDatabase()).connect("adminUrl");
 
 /** A copy of the migrations, in a folder whose name contains glob characters. */
 const copyMigrations = (): string => {
@@ -26,7 +26,7 @@ const copyMigrations = (): string => {
 
 /** A migrated database with a table that the next migration locks. */
 const prepareAlteration = async () => {
-  const database = await createDatabase();
+  const database = await createEmptyDatabase();
   const sql = database.connect("adminUrl");
   const folder = copyMigrations();
   await migrate(sql, folder);
@@ -66,7 +66,7 @@ test("fails on a folder without migrations", async () => {
 });
 
 test("runs only one of two at once", async () => {
-  const database = await createDatabase();
+  const database = await createEmptyDatabase();
   const [first, second] = [database.connect("adminUrl"), database.connect("adminUrl")];
   const counts = await Promise.all([migrate(first), migrate(second)]);
   expect(counts.map(({ length }) => length).toSorted()).toEqual([0, shipped]);

@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { inventResident } from "../../infra/local/seed/resident-rows.ts";
 import { storeSeed } from "../../infra/local/seed/seed.ts";
 import { insertSeries } from "../steps/residents/resident-series.ts";
@@ -12,7 +11,6 @@ test("a search by NIK uses its index on a connection that has searched by name",
   const admin = database.connect("adminUrl");
   const importer = database.connect("importerUrl");
   const reader = database.connect("residentUrl");
-  await migrate(admin);
   await storeSeed(importer, 20_000, () => {});
   // a session counts its scans late, at the latest when it ends
   await importer.end();
@@ -40,7 +38,6 @@ test("a search by NIK uses its index on a connection that has searched by name",
 test("a plan made while no notes are pending is also fast with many", async () => {
   const database = await createDatabase();
   const admin = database.connect("adminUrl");
-  await migrate(admin);
   await admin.unsafe("grant municipal_owner to current_user");
   await insertSeries(admin, 1, 12_000, "timestamp '2025-01-01' + i * interval '1 second'");
   await admin`select resident.rebuild_blocks(10)`;

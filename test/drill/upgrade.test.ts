@@ -1,5 +1,4 @@
 import { expect, test, vi } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 import { listObstacles } from "./replicate.ts";
 import { runUpgrade, type UpgradeOptions } from "./upgrade.ts";
@@ -32,7 +31,6 @@ test("an old server that still takes writes fails the drill", async () =>
 
 test("a table without a key, an unlogged one and a large object are named, and the product has none", async () => {
   const sql = (await createDatabase()).connect("adminUrl");
-  await migrate(sql);
   expect(await listObstacles(sql)).toEqual([]);
   await sql.unsafe("create table keyless (x int); create unlogged table fast (x int primary key)").simple();
   await sql.unsafe("create materialized view old as select 1 as x; select lo_create(7)").simple();

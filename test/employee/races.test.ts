@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
 const LOCK_NOT_AVAILABLE = "55P03";
@@ -12,7 +11,6 @@ let second: postgres.Sql;
 beforeEach(async () => {
   const database = await createDatabase();
   admin = database.connect("adminUrl");
-  await migrate(admin);
   [first, second] = [database.connect("employeeUrl"), database.connect("employeeUrl")];
 });
 

@@ -1,14 +1,18 @@
 import postgres from "postgres";
 import { types } from "#lib/db/credentials.ts";
-import type { SmsSettings } from "#lib/messaging/channel-settings.ts";
+import type { CloudApiSettings, SmsSettings } from "#lib/messaging/channel-settings.ts";
 import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import type { Pace } from "#lib/messenger/send/pace.ts";
 import type { TaskOptions } from "#lib/messenger/task.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
+import type { Platform } from "../../infra/local/whatsapp/platform.ts";
 import { loopback } from "../steps/loopback.ts";
 import { bareStage } from "./bare-stage.ts";
 
-/** What a task of the fleet needs to know, as JSON. */
+/** Of the numbers that opt out. */
+export const pepper = "p".repeat(32);
+
+/** What a task in a process of its own needs to know, as JSON. */
 export interface Assignment {
   readonly databaseUrl: string;
   readonly encryptionKey: EncryptionKey;
@@ -19,13 +23,24 @@ export interface Assignment {
     readonly mediaCa: string;
     readonly versionUrl: string;
   };
-  readonly sms: SmsSettings;
+  /** The settings of all accounts that are reached by requests. */
+  readonly channel?: SmsSettings | CloudApiSettings;
   readonly pace: Pace;
   readonly token: string;
 }
 
+export const describePlatform = ({
+  url,
+  rootKey,
+  mediaCa,
+  versionUrl,
+}: Platform): Assignment["platform"] => ({
+  ...{ url, mediaCa, versionUrl },
+  rootKey: rootKey.toString("base64"),
+});
+
 export const taskOptions = (assignment: Assignment): TaskOptions => {
-  const { databaseUrl, encryptionKey, platform, sms, pace, token } = assignment;
+  const { databaseUrl, encryptionKey, platform, channel, pace, token } = assignment;
   return {
     ...bareStage,
     connect: async (max, onclose = () => {}) =>
@@ -36,13 +51,12 @@ export const taskOptions = (assignment: Assignment): TaskOptions => {
       rootKey: Buffer.from(platform.rootKey, "base64"),
       reconnection: { minMs: 20, maxMs: 1_000, stableMs: 60_000 },
     },
-    findSettings: async () => sms as never,
-    connector: loopback,
+    ...(channel && { findSettings: async () => channel as never, connector: loopback }),
     pace,
     maxWaiting: 1_000_000,
     findTokens: async () => [token],
     findUsers: async () => [],
-    findPepper: async () => digestWith({ version: 1, pepper: "p".repeat(32) }),
+    findPepper: async () => digestWith({ version: 1, pepper }),
     jobs: [],
     host: "127.0.0.1",
     port: 0,

@@ -1,6 +1,5 @@
 import postgres from "postgres";
 import { afterAll, onTestFinished } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 
 /** The database of a test file: migrated once, which takes longer than most tests, and truncated for each. */
@@ -10,12 +9,6 @@ const ends: (() => Promise<void>)[] = [];
 afterAll(async () => {
   for (const end of ends) await end();
 });
-
-const createMigrated = async (): Promise<TemporaryDatabase> => {
-  const database = await createDatabase((remove) => ends.push(remove));
-  await migrate(database.connect("adminUrl"));
-  return database;
-};
 
 const empty = (admin: postgres.Sql) =>
   admin
@@ -41,7 +34,7 @@ export const createMessengerDatabase = async () => {
   onTestFinished(() => {
     isTaken = false;
   });
-  shared ??= createMigrated();
+  shared ??= createDatabase((remove) => ends.push(remove));
   const database = await shared;
   const admin = database.connect("adminUrl");
   await empty(admin);

@@ -11,6 +11,7 @@ import { secretTable } from "#lib/secrets/table/table.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
 import { operator, userOf } from "../steps/console.ts";
 import { textOf } from "../steps/page-text.ts";
+import { type Assignment, describePlatform, pepper } from "./assignment.ts";
 import { bareStage } from "./bare-stage.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
 
@@ -20,11 +21,8 @@ import { createMessengerDatabase } from "./messenger-database.ts";
 export const phone = "6281200000001";
 const token = randomBytes(24).toString("base64url");
 const user = await userOf();
-export const encryptionKey = secretTable["messenger-key"].mint();
+const encryptionKey = secretTable["messenger-key"].mint();
 export const encryption = encryptionWith(encryptionKey);
-/** Of the numbers that opt out. */
-export const pepper = "p".repeat(32);
-
 /** Of the current test. */
 export let platform: Platform;
 export let database: Awaited<ReturnType<typeof createMessengerDatabase>>;
@@ -78,6 +76,13 @@ export const start = async (
   onTestFinished(() => task.stop());
   return task;
 };
+
+/** For a task in another process. @param channel the settings of all accounts that are reached by requests. */
+export const assign = (channel?: Assignment["channel"]): Assignment => ({
+  ...{ databaseUrl: database.url, encryptionKey, token, pace: noPace },
+  platform: describePlatform(platform),
+  ...(channel && { channel }),
+});
 
 export const ask = async (task: Task, path: string, init: RequestInit = {}) => {
   const headers = { authorization: `Bearer ${token}`, ...init.headers };

@@ -7,7 +7,7 @@ import type { Pace } from "#lib/messenger/send/pace.ts";
 import { startTask } from "#lib/messenger/task.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
-import { type Assignment, taskOptions } from "./assignment.ts";
+import { type Assignment, describePlatform, taskOptions } from "./assignment.ts";
 import { startSmsGateway } from "./sms-gateway.ts";
 import { startTaskProcess, type TaskProcess } from "./task.ts";
 
@@ -111,12 +111,11 @@ export const openStage = async (options: StageOptions) => {
   const platform = await startPlatform({ isRegistered: () => true });
   const gateway = await startSmsGateway();
   const token = randomBytes(24).toString("base64url");
-  const { url, rootKey, mediaCa, versionUrl } = platform;
   const assignment: Assignment = {
     ...{ databaseUrl, pace, token },
     encryptionKey: secretTable["messenger-key"].mint(),
-    platform: { url, rootKey: rootKey.toString("base64"), mediaCa, versionUrl },
-    sms: gateway.settings,
+    platform: describePlatform(platform),
+    channel: gateway.settings,
   };
   const accounts = await addAccounts(options, platform);
   await linkAll(assignment, accounts);

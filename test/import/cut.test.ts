@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
 import { beforeEach, expect, inject, onTestFinished, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { residentImport } from "#lib/resident/import.ts";
@@ -28,7 +27,6 @@ let database: TemporaryDatabase;
 let wire: Wire;
 beforeEach(async () => {
   database = await createDatabase();
-  await migrate(database.connect("adminUrl"));
   wire = await startWire(Number(new URL(inject("city").importerUrl).port), watchDatabase(points));
   onTestFinished(() => wire.stop());
 });

@@ -1,7 +1,6 @@
 import { Readable } from "node:stream";
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { Batch } from "#lib/import/batch.ts";
 import { importCsv } from "#lib/import/import.ts";
 import { storeBatch } from "#lib/import/load.ts";
@@ -19,7 +18,6 @@ let other: postgres.Sql;
 beforeEach(async () => {
   database = await createDatabase();
   sql = database.connect("adminUrl");
-  await migrate(sql);
   [importer, other] = [database.connect("importerUrl"), database.connect("importerUrl")];
 });
 

@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { auditSteps, sealReads } from "#lib/maintenance/audit.ts";
 import { callCommand } from "../steps/command.ts";
 import { insertSeries } from "../steps/residents/resident-series.ts";
@@ -15,7 +14,6 @@ let maintenance: postgres.Sql;
 beforeEach(async () => {
   database = await createDatabase();
   sql = database.connect("adminUrl");
-  await migrate(sql);
   maintenance = database.connect("maintenanceUrl");
 });
 

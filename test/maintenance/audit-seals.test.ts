@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { sealReads } from "#lib/maintenance/audit.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 
@@ -14,7 +13,6 @@ let maintenance: postgres.Sql;
 beforeEach(async () => {
   database = await createDatabase();
   reader = database.connect("adminUrl");
-  await migrate(reader);
   maintenance = database.connect("maintenanceUrl");
 });
 

@@ -1,42 +1,37 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import { describeRefusal } from "#lib/messenger/channels/platform-codes.ts";
 import { applyReport } from "#lib/messenger/outbox/report.ts";
-import { database, encryptionKey, pepper, platform, sql, stageEachTest } from "../fleet/running-task.ts";
+import type { Assignment } from "../fleet/assignment.ts";
+import { assign, database, sql, stageEachTest } from "../fleet/running-task.ts";
+import { spawnTask } from "../fleet/task.ts";
 import { settingsOf as cloudSettingsOf } from "./cloud-api/channel-steps.ts";
 import { type Behaviour, startPlatform } from "./cloud-api/platform.ts";
 import { putMessage } from "./outbox/outbox-rows.ts";
-import type { Assignment } from "./reply/reply-process.ts";
 import { dialects, settingsOf } from "./sms/dialects.ts";
 import { type Mood, startGateway } from "./sms/gateway.ts";
 
 stageEachTest();
 
-const file = fileURLToPath(new URL("reply/reply-process.ts", import.meta.url));
-
 /** Runs a messenger in another process, and a new one each time it is killed, until the test ends. */
 const keepRunning = (assignment: Assignment) => {
-  let child: ReturnType<typeof spawn>;
+  let task: ReturnType<typeof spawnTask>;
   let isEnding = false;
   const run = () => {
-    child = spawn(process.execPath, [file, JSON.stringify(assignment)], { stdio: "ignore" });
-    child.once("exit", () => isEnding || run());
+    task = spawnTask(assignment);
+    task.exited.then(() => isEnding || run());
   };
   run();
-  onTestFinished(async () => {
+  onTestFinished(() => {
     isEnding = true;
-    child.kill("SIGKILL");
-    await once(child, "exit");
+    return task.kill();
   });
   let kills = 0;
   return {
     kill() {
       kills += 1;
-      child.kill("SIGKILL");
+      task.kill();
     },
     kills: () => kills,
   };
@@ -50,15 +45,6 @@ const phoneOf = (n: number) => `62812000000${10 + n}`;
 const putMessages = async (channel: ChannelName) => {
   await database.admin`update messaging.account set channel = ${channel} where id = ${firstAccount}`;
   for (const [n, id] of ids.entries()) await putMessage(sql, id, { phone: phoneOf(n), text: `text ${n}` });
-};
-
-const run = (channel: NonNullable<Assignment["channel"]>) => {
-  const { url, rootKey, mediaCa, versionUrl } = platform;
-  return keepRunning({
-    ...{ databaseUrl: database.url, encryptionKey, pepper },
-    settings: { url, mediaCa, versionUrl, rootKey: rootKey.toString("base64") },
-    channel,
-  });
 };
 
 const idsIn = async (pattern: string) => {
@@ -79,7 +65,7 @@ const moods: Readonly<Record<number, Mood>> = {
 };
 
 test("a task that is killed while a gateway has its request sends nothing twice, and reports settle what it left", async () => {
-  let tasks: ReturnType<typeof run> | undefined;
+  let tasks: ReturnType<typeof keepRunning> | undefined;
   const gateway = await startGateway(dialects.kannel, (request) => {
     const mood = moods[request] ?? "accepts";
     // once the gateway has read it
@@ -87,7 +73,7 @@ test("a task that is killed while a gateway has its request sends nothing twice,
     return mood;
   });
   await putMessages("sms");
-  tasks = run(settingsOf(dialects.kannel, gateway.url, `${gateway.url}/reports?`));
+  tasks = keepRunning(assign(settingsOf(dialects.kannel, gateway.url, `${gateway.url}/reports?`)));
   await untilSettled();
   const texts = gateway.taken.map(({ text }) => text);
   expect(new Set(texts).size).toBe(texts.length);
@@ -99,7 +85,7 @@ test("a task that is killed while a gateway has its request sends nothing twice,
 
 test("a task that is killed while the Cloud API has its request sends nothing twice, and statuses settle what it left", async () => {
   const cloud = await startPlatform();
-  let tasks: ReturnType<typeof run> | undefined;
+  let tasks: ReturnType<typeof keepRunning> | undefined;
   const kill: Behaviour = {
     before: () => {
       tasks?.kill();
@@ -108,7 +94,7 @@ test("a task that is killed while the Cloud API has its request sends nothing tw
   };
   cloud.state.messages = ["take", kill, "take", { reset: true, accepted: true }, kill, "take", kill, "take"];
   await putMessages("cloud-api");
-  tasks = run(cloudSettingsOf(cloud));
+  tasks = keepRunning(assign(cloudSettingsOf(cloud)));
   await untilSettled();
   const inboxes = ids.map((_, n) => cloud.at(phoneOf(n)).map(({ id }) => id));
   expect(inboxes).toEqual(ids.map((id) => [id]));

@@ -1,12 +1,10 @@
 import { expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { jobs } from "#lib/notification/jobs.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
 test("no reader's condition makes an audience quote a number that it filters out", async () => {
   const database = await createDatabase();
   const admin = database.connect("adminUrl");
-  await migrate(admin);
   await admin.unsafe("set role municipal_owner");
   await admin`
     insert into office.document (number, kind, name, phone, status, changed_at)
@@ -23,7 +21,6 @@ test("no reader's condition makes an audience quote a number that it filters out
 
 test("every view of the baseline is a security barrier", async () => {
   const admin = (await createDatabase()).connect("adminUrl");
-  await migrate(admin);
   const views = await admin<{ name: string; options: string | null }[]>`
     select oid::regclass::text as name, array_to_string(reloptions, ',') as options from pg_class
     where relkind = 'v' and relnamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)`;
@@ -33,7 +30,6 @@ test("every view of the baseline is a security barrier", async () => {
 
 test.each(jobs)("the audience of $name is a view that a run can read", async ({ audience }) => {
   const database = await createDatabase();
-  await migrate(database.connect("adminUrl"));
   const reader = database.connect("notifyUrl");
   const { columns } = await reader`select * from ${reader(`audience.${audience}`)} limit 0`;
   expect(columns.map(({ name }) => name)).toEqual(["dedupe_key", "phone", "values"]);

@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
 import { sendBulk } from "#lib/notification/bulk.ts";
 import type { Bulk } from "#lib/notification/bulk-decision.ts";
@@ -16,7 +15,6 @@ let handed: Draft[];
 beforeEach(async () => {
   const database = await createDatabase();
   admin = database.connect("adminUrl");
-  await migrate(admin);
   sql = database.connect("notifyUrl");
   handed = [];
 });

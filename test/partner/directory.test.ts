@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
@@ -13,7 +12,6 @@ let directory: ReturnType<typeof partnerDirectory>;
 beforeEach(async () => {
   const database = await createDatabase();
   admin = database.connect("adminUrl");
-  await migrate(admin);
   directory = partnerDirectory(database.connect("partnerAdminUrl"));
 });
 

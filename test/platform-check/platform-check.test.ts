@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { ownVersion } from "#lib/messenger/channels/whatsapp/link/web-version.ts";
 import type { Misbehaviour } from "../../infra/local/whatsapp/behaviour.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
@@ -31,7 +30,6 @@ const settingsOf = ({ url, rootKey, mediaCa }: Platform) => ({
 /** Runs the check with an operator who scans the code and writes when asked to. */
 const check = async (platform: Platform, changes: Partial<CheckOptions> = {}, writer = own) => {
   const database = await createDatabase();
-  await migrate(database.connect("adminUrl"));
   return checkPlatform({
     sql: database.connect("messengerUrl"),
     settings: settingsOf(platform),

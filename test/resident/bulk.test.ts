@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { recountBlocks } from "#lib/resident/verify.ts";
 import { Random } from "../steps/random.ts";
 import { insertSeries } from "../steps/residents/resident-series.ts";
@@ -20,7 +19,6 @@ const expectRight = async () => {
 /** Blocks of some ten rows, many of which have one and the same time. */
 beforeEach(async () => {
   sql = (await createDatabase()).connect("adminUrl");
-  await migrate(sql);
   // the counts are the maintenance's to see
   await sql.unsafe("grant municipal_owner to current_user");
   await sql.unsafe("set role municipal_owner");

@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { addReader } from "../steps/residents/reader.ts";
 import { insertSeries } from "../steps/residents/resident-series.ts";
 import { type Cursor, readStep } from "../steps/residents/walk-step.ts";
@@ -11,7 +10,6 @@ const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const prepare = async () => {
   const database = await createDatabase();
   const sql = database.connect("adminUrl");
-  await migrate(sql);
   await insertSeries(sql, 1, 4);
   await addReader(sql, "agency");
   await addReader(sql, "another", "k2");

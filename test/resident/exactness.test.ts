@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
 import { recountBlocks, recountProfiles } from "#lib/resident/verify.ts";
 import { Random } from "../steps/random.ts";
@@ -12,7 +11,6 @@ const target = 32;
 
 test("list and search equal a direct count in the same snapshot during eight writers and maintenance", async () => {
   const database = await createDatabase();
-  await migrate(database.connect("adminUrl"));
   const random = new Random(7);
   const writers = Array.from({ length: 8 }, (_, i) => {
     const isolation = i % 2 === 0 ? "read committed" : "repeatable read";

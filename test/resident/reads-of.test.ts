@@ -1,9 +1,8 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { Random } from "../steps/random.ts";
 import { addReader, liftGuessLimits } from "../steps/residents/reader.ts";
-import { insertSeries } from "../steps/residents/resident-series.ts";
+import { insertSeries, nikOf } from "../steps/residents/resident-series.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
 const width = 100_000_000;
@@ -15,7 +14,6 @@ let sql: postgres.Sql;
 beforeEach(async () => {
   const database = await createDatabase();
   sql = database.connect("adminUrl");
-  await migrate(sql);
   await addReader(sql);
   await liftGuessLimits(sql);
   await sql.unsafe("grant municipal_owner to current_user");
@@ -23,7 +21,6 @@ beforeEach(async () => {
   await sql`select resident.rebuild_blocks()`;
 });
 
-const nikOf = (id: number) => `99${String(id).padStart(14, "0")}`;
 /** The next read gets this id. */
 const moveOn = (id: number) => sql`select setval('audit.resident_read_id', ${id}, false)`;
 
@@ -72,9 +69,8 @@ const requestsOf = async (id: number) => {
     select request_id as request from audit.reads_of(${id}, 10000)`;
   return rows.map(({ request }) => request);
 };
-const readsOf = async (id: number, most = 10_000, before: number | null = null) => {
-  const rows = await sql<{ id: number }[]>`
-    select id::float8 from audit.reads_of(${id}, ${most}, ${before})`;
+const readsOf = async (id: number, most = 10_000) => {
+  const rows = await sql<{ id: number }[]>`select id::float8 from audit.reads_of(${id}, ${most})`;
   return rows.map((row) => row.id);
 };
 
@@ -96,7 +92,7 @@ test("of 5,000 reads of any kind, those of a resident are exactly the ones that 
   }
 }, 120_000);
 
-test("the reads of a resident are listed newest first, page by page, across partitions", async () => {
+test("the reads of a resident are listed newest first, across partitions", async () => {
   await list("a", 1, 10);
   await search("b", nikOf(195), null);
   await list("c", 2, 10);
@@ -105,8 +101,6 @@ test("the reads of a resident are listed newest first, page by page, across part
   await list("e", 1, 6);
   expect(await readsOf(195)).toEqual([width + 1, width, 2, 1]);
   expect(await readsOf(195, 3)).toEqual([width + 1, width, 2]);
-  expect(await readsOf(195, 3, width)).toEqual([2, 1]);
-  expect(await readsOf(195, 1, 2)).toEqual([1]);
   expect(await readsOf(residents + 1)).toEqual([]);
 });
 
@@ -147,12 +141,12 @@ test.each(["", "analyze audit.resident_read"])(
       };
       const before = new Map(await counts());
       // a few reads, many, and more than are asked for, which the newer partition has
-      for (const [id, most, last] of [
-        [7, 100, width + 100],
-        [1_003, 30_000, width + 100],
-        [5_000, 100, null],
+      for (const [id, most] of [
+        [7, 100],
+        [1_003, 30_000],
+        [5_000, 100],
       ] as const)
-        await transaction`select id from audit.reads_of(${id}, ${most}, ${last})`;
+        await transaction`select id from audit.reads_of(${id}, ${most})`;
       return (await counts()).map(([name, scans]) => [name, scans - (before.get(name) ?? 0)]);
     });
     expect(Object.fromEntries(scans)).toEqual({

@@ -1,9 +1,8 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { sealReads } from "#lib/maintenance/audit.ts";
 import { callCommand } from "../steps/command.ts";
-import { insertSeries } from "../steps/residents/resident-series.ts";
+import { insertSeries, nikOf } from "../steps/residents/resident-series.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 
 const residents = 200;
@@ -15,12 +14,10 @@ let sql: postgres.Sql;
 beforeEach(async () => {
   database = await createDatabase();
   sql = database.connect("adminUrl");
-  await migrate(sql);
   await insertSeries(sql, 1, residents, "timestamp '2025-01-01' + i * interval '1 second'");
   await sql`select resident.rebuild_blocks()`;
 });
 
-const nikOf = (id: number) => `99${String(id).padStart(14, "0")}`;
 const digest = Buffer.alloc(32);
 
 const list = (page: number, size: number) =>

@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { type Act, eraseSubject, restrictSubject } from "#lib/resident/subject.ts";
 import { recountBlocks } from "#lib/resident/verify.ts";
 import { addReader, liftGuessLimits } from "../steps/residents/reader.ts";
@@ -30,7 +29,6 @@ const look = (sql: postgres.Sql) =>
 test("a resident who is restricted, shown again and erased leaves and enters total, list, search and verification at once", async () => {
   const database = await createDatabase();
   const admin = database.connect("adminUrl");
-  await migrate(admin);
   await insertSeries(admin, 0, residents, "timestamp '2020-01-01' + i * interval '1 s'");
   await addReader(admin);
   // so that readers may go on

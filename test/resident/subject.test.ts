@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { sealReads } from "#lib/maintenance/audit.ts";
@@ -16,7 +15,7 @@ import {
 } from "#lib/resident/subject.ts";
 import { recountBlocks } from "#lib/resident/verify.ts";
 import { addReader } from "../steps/residents/reader.ts";
-import { insertSeries } from "../steps/residents/resident-series.ts";
+import { insertSeries, nikOf } from "../steps/residents/resident-series.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 
 let database: TemporaryDatabase;
@@ -26,13 +25,11 @@ let subject: postgres.Sql;
 beforeEach(async () => {
   database = await createDatabase();
   admin = database.connect("adminUrl");
-  await migrate(admin);
   await addReader(admin);
   await insertSeries(admin, 1, 30);
   subject = database.connect("subjectUrl");
 });
 
-const nikOf = (number: number) => `99${String(number).padStart(14, "0")}`;
 const nik = nikOf(7);
 const digestOf = (number: string) => Buffer.from(number.repeat(2));
 

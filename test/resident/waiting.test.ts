@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { recountBlocks } from "#lib/resident/verify.ts";
 import { insertSeries } from "../steps/residents/resident-series.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
@@ -20,7 +19,6 @@ const split = () => upkeep`select resident.split_block(10)`;
 beforeEach(async () => {
   const database = await createDatabase();
   [upkeep, writer] = [database.connect("adminUrl"), database.connect("adminUrl")];
-  await migrate(upkeep);
   await insert(upkeep, 1, 100);
   await upkeep`select resident.fold_changes()`;
 });

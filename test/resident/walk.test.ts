@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { type Act, eraseSubject, restrictSubject } from "#lib/resident/subject.ts";
 import { Random } from "../steps/random.ts";
 import { addReader } from "../steps/residents/reader.ts";
@@ -16,7 +15,6 @@ const calmFrom = 50_000_000_000_000;
 const prepare = async (rows = 0) => {
   const database = await createDatabase();
   const sql = database.connect("adminUrl");
-  await migrate(sql);
   await addReader(sql, "agency");
   if (rows > 0) await insertSeries(sql, 1, rows);
   await untilSettled(sql);

@@ -1,5 +1,6 @@
 import postgres from "postgres";
 import { inject, onTestFinished } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
 import type { Address } from "./connections.ts";
 
 export interface TemporaryDatabase {
@@ -15,7 +16,7 @@ export interface TemporaryDatabase {
  *
  * @param onEnd registers its removal. Default: at the end of the test.
  */
-export const createDatabase = async (
+export const createEmptyDatabase = async (
   onEnd: (remove: () => Promise<void>) => void = onTestFinished,
 ): Promise<TemporaryDatabase> => {
   const name = `test_${Math.random().toString(36).slice(2)}`;
@@ -39,4 +40,14 @@ export const createDatabase = async (
     return sql;
   };
   return { name, urlFor, connect };
+};
+
+/** As {@link createEmptyDatabase}, with the schema. */
+export const createDatabase = async (
+  onEnd?: Parameters<typeof createEmptyDatabase>[0],
+): Promise<TemporaryDatabase> => {
+  const database = await createEmptyDatabase(onEnd);
+  const admin = database.connect("adminUrl");
+  await migrate(admin).finally(() => admin.end());
+  return database;
 };

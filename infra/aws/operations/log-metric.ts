@@ -39,8 +39,8 @@ export const authorizerFailures = count("AuthorizerFailures", '{ $.message = "au
 export const tooManyMisses = count("TooManyMisses", '{ $.message = "too many misses" }');
 
 /**
- * Reads of a partner that are above its agreement: look-ups, which are answered (`lib/db/database.ts`), and residents, which
- * are refused (`lib/resident/refusal.ts`).
+ * Reads above a partner's agreement: look-ups, which are answered (`lib/db/database.ts`), and residents, which are rejected
+ * (`lib/resident/refusal.ts`).
  */
 export const moreThanAgreed = count("MoreReadThanAgreed", '{ $.message = "more read than agreed" }');
 

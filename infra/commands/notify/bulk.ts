@@ -7,7 +7,7 @@ import { type BulkPreview, maxBulkDays, previewBulk, readBulk, sendBulk } from "
 import type { Bulk } from "#lib/notification/bulk-decision.ts";
 import { formatReport, reportBulkRun } from "#lib/notification/bulk-report.ts";
 import { bulkName, findBulkRun, listBulkRuns } from "#lib/notification/bulk-run.ts";
-import { findBulkTemplate } from "#lib/notification/bulk-template.ts";
+import { bulkClasses, findBulkTemplate } from "#lib/notification/bulk-template.ts";
 import type { NotifyContext } from "#lib/notification/context.ts";
 import { RunError } from "#lib/notification/dispatch.ts";
 import type { Run } from "#lib/notification/run.ts";
@@ -163,7 +163,7 @@ export const defineBulk: Define = (program, answer) => {
     .requiredOption("--template <template>", "a template, as in `send --help`")
     .addOption(
       new Option("--class <class>", "whether opt-outs are respected, and the priority")
-        .choices(["bulk", "reminder", "transactional"] as const)
+        .choices(bulkClasses)
         .default("bulk" as const),
     )
     .option("--name <name>", "continue the run with this name, or send the same file anew", readName)

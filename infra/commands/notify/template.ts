@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Option } from "@commander-js/extra-typings";
 import type { MessageClass } from "#lib/messaging/submission.ts";
+import { bulkClasses } from "#lib/notification/bulk-template.ts";
 import type { NotifyContext } from "#lib/notification/context.ts";
 import {
   addVersion,
@@ -8,6 +9,7 @@ import {
   listVersions,
   retireVersion,
   TemplateError,
+  TemplateName,
   type TemplateVersion,
 } from "#lib/notification/template-version.ts";
 import { CommandError, type Define, getSize, type Reply, readWhole, WrongCall } from "../command.ts";
@@ -17,7 +19,7 @@ import { withNotifier } from "./notifier.ts";
 const maxTextBytes = 4_096;
 
 const readName = (name: string): string => {
-  if (/^[a-z0-9-]{1,60}$/.test(name)) return name;
+  if (TemplateName.safeParse(name).success) return name;
   throw new WrongCall(
     `The name of a template must be 1 to 60 lower-case letters, digits and dashes, not ${name}`,
   );
@@ -106,13 +108,7 @@ export const defineTemplates: Define = (program, answer) => {
     .argument("<template>", "its name, also of one in code, whose class and values stay", readName)
     .argument("<file>", "the text, as UTF-8", readText)
     .requiredOption("--by <operator>", "who wrote it", readOperator)
-    .addOption(
-      new Option("--class <class>", "of a new template").choices([
-        "transactional",
-        "reminder",
-        "bulk",
-      ] as const),
-    )
+    .addOption(new Option("--class <class>", "of a new template").choices(bulkClasses))
     .option("--value <name=rule>", "a value of a new template: words:60, count, day or clock", readValue)
     .action(answer((name, text, options) => add(name, text, options)));
   template

@@ -1,18 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
-import { type Act, otherPepper, type SubjectState } from "#lib/resident/subject.ts";
+import { type Act, otherPepper, reference, referenceRule, type SubjectState } from "#lib/resident/subject.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { CommandError, WrongCall } from "../command.ts";
 import { withConnection } from "../connect.ts";
 import { findPepper } from "../pepper.ts";
 
-/** Reads a text that the audit stores: that of the domain audit.reference. @throws WrongCall */
+/** @throws WrongCall */
 const readReference = (option: string) => (text: string) => {
   const trimmed = text.trim();
-  if (/^[ -~]{1,100}$/.test(trimmed) && !/\d{15}/.test(trimmed)) return trimmed;
-  throw new WrongCall(
-    `${option} must be 1 to 100 letters, digits and signs of ASCII, without the number of a person`,
-  );
+  if (reference.test(trimmed)) return trimmed;
+  throw new WrongCall(`${option} ${referenceRule}`);
 };
 
 /** @throws WrongCall */

@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline/promises";
+import { explainPhone, isPhone } from "#lib/messaging/phone.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import {
   type Change,
@@ -59,13 +60,13 @@ const correct = async (nik: string, options: CorrectOptions): Promise<Reply> => 
   const text =
     changes.length === 0
       ? "Nothing was changed: these values are stored already."
-      : `${describeChanges(changes)}\nCorrect the register, too: until it has another value than before, imports keep the correction.`;
+      : `${describeChanges(changes)}\nCorrect the register, too: imports keep the correction until the register has a new value.`;
   return { text, json: { id, state, changes, requestId: act.requestId } };
 };
 
 const readPhone = (text: string): string => {
-  if (/^[1-9]\d{7,14}$/.test(text)) return text;
-  throw new WrongCall("--phone must be a number with its country code, such as 6281234567890");
+  if (isPhone(text)) return text;
+  throw new WrongCall(`--${explainPhone(text)}`);
 };
 
 interface RemovalOptions extends ActOptions {
@@ -78,17 +79,17 @@ const restrict = async (nik: string, { lift, ...options }: RemovalOptions): Prom
   if (!done) throw nothingToDo(state);
   const text = lift
     ? `Resident ${id} is shown again.`
-    : `Resident ${id} is restricted: kept, and absent from lists, searches, verifications and totals.`;
+    : `Resident ${id} is restricted: still stored, but hidden from lists, searches, verifications and totals.`;
   return { text, json: { id, restricted: !lift, requestId: act.requestId } };
 };
 
 /** @throws WrongCall without a terminal. @throws CommandError if the answer is another one. */
 const confirm = async (question: string): Promise<void> => {
-  if (!process.stdin.isTTY) throw new WrongCall("Nobody can be asked without a terminal. Add --yes");
+  if (!process.stdin.isTTY) throw new WrongCall("Without a terminal, the command cannot ask. Add --yes");
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await reader.question(question);
   reader.close();
-  if (answer.trim() !== "erase") throw new CommandError("Nothing was erased: the answer was another one.");
+  if (answer.trim() !== "erase") throw new CommandError("Nothing was erased: the answer was not erase.");
 };
 
 interface EraseOptions extends RemovalOptions {
@@ -146,7 +147,7 @@ export const run = command(
       .action(answer(correct));
     program
       .command("restrict")
-      .description("withhold a resident from every read, and keep the row")
+      .description("hide a resident from every read, and keep the row")
       .argument("<nik>", "16 digits", readNik)
       .requiredOption(...by)
       .requiredOption(...reason)

@@ -8,9 +8,9 @@ create table partner.partner (
   -- API Gateway's key for the plan; it grants no access
   usage_identifier text not null unique,
   -- by agreement, for all its keys together: residents that are shown or looked up within 24 hours, above which reads are
-  -- refused; null for any number. The default is for 50 clerks with 250 citizens each, and 20 rows for a citizen
+  -- rejected; null for no limit. The default is for 50 clerks with 250 citizens each, and 20 rows for a citizen
   residents_per_day integer default 250000 check (residents_per_day > 0),
-  -- look-ups per minute, on average over ten minutes, above which the operator gets an alarm; null for any number. By default
+  -- look-ups per minute, on average over ten minutes, above which the operator gets an alarm; null for no limit. By default
   -- half as many again as 50 clerks with a citizen every minute
   look_ups_per_minute integer default 75 check (look_ups_per_minute > 0),
   created_at timestamptz not null default now()

@@ -163,7 +163,7 @@ begin
 end
 $$;
 
--- What a partner has read within ten minutes. Concurrent reads count in rows of their own, so that none waits for another.
+-- What a partner has read within ten minutes. Concurrent reads are counted in separate rows, so that none waits for another.
 create table resident.read_count (
   id bigint generated always as identity primary key,
   partner_id text not null,
@@ -172,8 +172,8 @@ create table resident.read_count (
   residents integer not null,
   -- searches by number, verifications, and rows beyond the first hundred of a result: more than a person reads
   look_ups integer not null,
-  -- searches for numbers that no resident has. Whoever guesses the masked digits of a number misses some thousand times;
-  -- an agency that looks up numbers it was given rarely does
+  -- searches for numbers that no resident has. Guessing the masked digits of a number takes some thousand misses;
+  -- an agency that looks up numbers it was given rarely has any
   misses integer not null
   -- updates stay in their page, where they need no entry in an index
 ) with (fillfactor = 50);
@@ -207,7 +207,7 @@ begin
 end
 $$;
 
--- Counts a read. If it is one of more look-ups than agreed, the function that reads gets a notice for the log.
+-- Counts a read. Above the agreed look-ups, it raises a notice, which the calling function logs.
 create function resident.count_read(
   partner text, key text, shown integer, skipped bigint, by_number boolean default false, is_miss boolean default false
 ) returns void

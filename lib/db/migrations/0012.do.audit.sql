@@ -321,11 +321,10 @@ begin atomic
   order by (c.seal).id limit most;
 end;
 
--- Lists the reads that showed a resident, newest first, at most `most` of those before the id `before`. Goes from partition
--- to partition, so that the older ones are not searched if the newer ones have enough. Leaves the planner only the index of
--- what was shown: it cannot estimate its matches, and would rather walk through the ids. Therefore the range of ids is
--- an expression, too.
-create function audit.reads_of(resident_id bigint, most integer, before bigint default null)
+-- Lists the reads that showed a resident, newest first, at most `most`. Goes from partition to partition, so that the older
+-- ones are not searched if the newer ones have enough. Leaves the planner only the index of what was shown: it cannot
+-- estimate its matches, and would rather walk through the ids.
+create function audit.reads_of(resident_id bigint, most integer)
 returns table (
   id bigint, read_at timestamptz, partner_id text, key_id text, request_id text, route text, answers json,
   purpose text, case_reference text, user_reference text
@@ -344,16 +343,14 @@ begin
   for part in
     select inhrelid from pg_inherits join pg_class c on c.oid = inhrelid
     where inhparent = 'audit.resident_read'::regclass
-      and (before is null or substring(relname from '[0-9]+$')::bigint * audit.partition_width() < before)
     order by substring(relname from '[0-9]+$')::bigint desc
   loop
     exit when listed >= most;
     return query execute format(
       'select id, read_at, partner_id, key_id, request_id, route, answers, purpose::text, case_reference::text,
         user_reference::text
-      from %s where audit.decode_ids(shown) @> array[$1] and ($2 is null or id + 0 < $2)
-      order by id desc limit $3', part)
-    using resident_id, before, most - listed;
+      from %s where audit.decode_ids(shown) @> array[$1] order by id desc limit $2', part)
+    using resident_id, most - listed;
     get diagnostics added = row_count;
     listed := listed + added;
   end loop;

@@ -1,10 +1,10 @@
--- The rights of a citizen: to see what is stored and who read it, to have it corrected, withheld and erased. Each act is one
--- transaction, and a row of the audit of reads, so that it is sealed and anchored like any read.
+-- A citizen's rights of access, correction, restriction and erasure. Each act is one transaction and adds a row to the audit
+-- of reads, so that it is sealed and anchored like any read.
 --
--- What is withheld or erased leaves resident.resident, so that lists, searches, verifications and counts need no condition.
+-- Restricted and erased residents leave resident.resident, so that lists, searches, verifications and counts need no condition.
 set role municipal_owner;
 
--- Residents who are withheld, with their ids; no function of the gateway reads them.
+-- Restricted residents, with their ids; no function of the gateway reads them.
 create table resident.restricted_resident (like resident.resident including constraints);
 alter table resident.restricted_resident
   drop column name_search,
@@ -46,7 +46,7 @@ create table resident.correction (
   primary key (resident_id, column_name)
 );
 
--- Puts the corrected values where an import brought those that they replaced.
+-- Restores the corrected values where an import has those that they replaced.
 create function resident.with_corrections(imported resident.resident) returns resident.resident
 language sql stable
 set search_path = resident, pg_temp
@@ -56,7 +56,7 @@ begin atomic
   where c.resident_id = (imported).id and to_jsonb(imported) ->> c.column_name = c.replaced;
 end;
 
--- Ends the corrections of a resident for whom an import has brought another value.
+-- Ends the corrections of a resident for which an import has another value.
 create function resident.end_corrections(imported resident.resident) returns void
 language sql volatile
 set search_path = resident, pg_temp
@@ -65,7 +65,7 @@ begin atomic
   where c.resident_id = (imported).id and to_jsonb(imported) ->> c.column_name <> c.replaced;
 end;
 
--- Stores the values of a resident who has the id, in either table.
+-- Stores the values of a resident, by id, in the table that has the resident.
 create function resident.store_subject(fresh resident.resident) returns void
 language sql volatile
 set search_path = resident, pg_temp
@@ -89,7 +89,7 @@ set search_path = resident, pg_temp as $$
 declare
   imported resident.resident;
 begin
-  -- a correction, and what this function stores, are no imports
+  -- corrections, and what this function stores, are not imports
   if pg_trigger_depth() > 1 or current_setting('resident.is_act', true) = 'on'
     or not exists (select from resident.correction)
   then
@@ -105,8 +105,8 @@ begin
 end
 $$;
 
--- Keeps the residents withheld whom an import adds again: their kept rows get the values. A check of each row before it is
--- inserted would make COPY insert rows one by one.
+-- Keeps residents restricted when an import adds them again: the values go to their restricted rows. A trigger before each
+-- row would make COPY insert rows one by one.
 create function resident.keep_restricted() returns trigger
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
@@ -149,8 +149,8 @@ referencing new table as new_rows for each statement execute function resident.k
 alter table resident.resident enable always trigger keep_corrections;
 alter table resident.resident enable always trigger keep_restricted;
 
--- Starts an import: returns the HMACs of numbers that it must refuse. Until the session ends, nobody can be erased, whom the
--- import would add again.
+-- Starts an import: returns the HMACs of the numbers that it must reject. Until the session ends, no resident can be erased:
+-- the import could add them again.
 create function resident.begin_import() returns table (nik_digest text, pepper_version integer)
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
@@ -161,7 +161,7 @@ begin
 end
 $$;
 
--- Whom an act is about: stored, restricted, erased or unknown.
+-- The resident that an act is about; the state is stored, restricted, erased or unknown.
 create type resident.subject as (state text, resident resident.resident, since timestamptz);
 
 -- Fails if somebody was erased with a pepper of another version: their numbers cannot be recognized.
@@ -207,7 +207,7 @@ begin
 end
 $$;
 
--- Who does an act for the citizen: an operator by a command, or the citizens' portal.
+-- An act, and who performs it for the citizen: an operator with a command, or the citizens' portal.
 create type resident.act as (
   nik text, nik_digest bytea, pepper_version integer, operator text, reason text, case_reference text, request_id text
 );
@@ -240,8 +240,8 @@ begin atomic
     'optedOutSince', (select since from notification.opt_out o where o.digest = wanted_digest));
 end;
 
--- Reports what is stored about a citizen, in clear, and who read it, newest first, at most `most` reads and acts. A read of
--- several residents counts, as it showed this one among others. What a partner states about its own users is left out.
+-- Reports what is stored about a citizen, in clear, and who read it, newest first, at most `most` reads and acts. Reads that
+-- showed the resident among others are included. What partners state about their own users is left out.
 create function resident.report_subject(
   act resident.act, most integer, phone text default null, phone_digest bytea default null
 ) returns json
@@ -331,7 +331,7 @@ begin
 end
 $$;
 
--- Withholds a resident, or shows them again, with the same id. Returns the state before.
+-- Restricts a resident, or lifts that, with the same id. Returns the state before.
 create function resident.restrict_subject(act resident.act, is_lifted boolean) returns json
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$

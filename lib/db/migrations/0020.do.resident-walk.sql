@@ -2,7 +2,7 @@
 --
 -- Changes are ordered by the transaction that made them, which each row stores. Transactions commit in another order than
 -- they begin, so a page of changes ends before the oldest one that still runs: a long import delays changes, and loses none.
--- A page tells the present state of each resident that was changed in its range; what changes later is in a later range.
+-- A page returns the current state of each resident that was changed in its range; later changes are in a later range.
 --
 -- A transaction id has its meaning in one history of one server. A cursor therefore names the audit row of the page that
 -- returned it, the transaction that wrote that row, and its time. After a restore to an earlier time the row is missing, or
@@ -46,8 +46,8 @@ begin
 end
 $$;
 
--- New rows have the default: with a trigger before them, COPY would store one row at a time. Whoever inserts a row that
--- was here before must therefore leave the column out.
+-- New rows have the default: with a trigger before them, COPY would store one row at a time. To insert a row again
+-- that was deleted before, leave the column out.
 create trigger stamp_change before update on resident.resident
 for each row execute function resident.stamp_change();
 create trigger note_removal after delete on resident.resident
@@ -104,7 +104,7 @@ declare
 begin
   if code ~ '^[A-Za-z0-9_-]+$' and length(code) % 4 <> 1 then
     content := decode(rpad(translate(code, '-_', '+/'), (length(code) + 3) / 4 * 4, '='), 'base64');
-    -- else the last character could be changed
+    -- bits of the last character are not decoded, and could be changed
     if resident.to_base64url(content) = code then
       return content;
     end if;
@@ -127,8 +127,8 @@ begin
 end
 $$;
 
--- Returns null for a text that seal_cursor has not returned with these keys. Compares digests of the signatures, so that the
--- time tells nothing about them.
+-- Returns null for a text that seal_cursor has not returned with these keys. Compares digests of the signatures, so that timing
+-- reveals nothing about them.
 create function resident.open_cursor(code text, keys resident.walker) returns resident.cursor
 language plpgsql stable
 set search_path = resident, pg_temp

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { type buildConnector, Client } from "undici";
+import { readText } from "#lib/read-text.ts";
 import { guardConnector } from "../accept/address-guard.ts";
 import { ChannelFailure } from "./channel.ts";
 
@@ -31,17 +32,6 @@ export interface ExchangeOptions {
 
 /** An answer to one message has some hundred bytes. */
 const maxAnswerBytes = 64 * 1024;
-
-const read = async (body: AsyncIterable<Buffer>): Promise<string> => {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > maxAnswerBytes) throw new Error(`the answer is larger than ${maxAnswerBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-};
 
 const isStream = (body: ChannelRequest["body"]): body is AsyncIterable<Uint8Array> =>
   typeof body === "object" && body !== null && Symbol.asyncIterator in body;
@@ -76,7 +66,7 @@ export const exchange = async (
       reset: true,
       signal: AbortSignal.any([timeout, stop.signal]),
     });
-    return { status: answer.statusCode, text: await read(answer.body) };
+    return { status: answer.statusCode, text: await readText(answer.body, maxAnswerBytes) };
   } catch (error) {
     if (signal?.aborted && !timeout.aborted) throw new ChannelFailure("aborted", isUnique && isConnected);
     const reason = !isConnected ? "not-connected" : timeout.aborted ? "no-answer" : "connection-lost";

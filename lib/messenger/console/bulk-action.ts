@@ -2,8 +2,9 @@ import type { Readable } from "node:stream";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import { HeaderError } from "#lib/import/file.ts";
 import { BulkName, type MessageClass } from "#lib/messaging/submission.ts";
+import { bulkClasses } from "#lib/notification/bulk-template.ts";
 import { RunError } from "#lib/notification/dispatch.ts";
-import { TemplateError } from "#lib/notification/template-version.ts";
+import { maxTemplateLength, TemplateError, TemplateName } from "#lib/notification/template-version.ts";
 import type { Notice } from "./login/operator-login.ts";
 import { type Action, type Form, performAction } from "./perform.ts";
 import type { Acts } from "./state/acts.ts";
@@ -21,10 +22,6 @@ export interface BulkForm extends Form {
   /** Shows a preview in the answer to this form. */
   readonly showPreview: (preview: ShownPreview) => void;
 }
-
-/** The classes of a bulk run, as of the command. */
-const bulkClasses = ["bulk", "reminder", "transactional"] as const satisfies readonly MessageClass[];
-const maxTemplateLength = 4_096;
 
 /** Explains what is wrong with a file, a run or a template, in words without personal data. */
 const explain = (error: unknown, { rejected }: Words["failures"]): string | undefined =>
@@ -56,7 +53,7 @@ const readParameters = ({ field, words }: Form): Record<string, string> | null =
 
 const readName = ({ field, words }: Form): string => {
   const name = field("template").trim();
-  if (!/^[a-z0-9-]{1,60}$/.test(name)) throw badRequest(words.failures.badTemplateName);
+  if (!TemplateName.safeParse(name).success) throw badRequest(words.failures.badTemplateName);
   return name;
 };
 
@@ -73,12 +70,12 @@ const readVersion = ({ field }: Form): number =>
 const describeVersion = ({ field }: Form): string | undefined =>
   /^[a-z0-9-]{1,60} ?\d{0,6}$/.exec(`${field("template")} ${field("version")}`.trim())?.[0];
 
+const ofOperators = { role: "operator", subject: describeVersion, explain } as const;
+
 /** What operators do with files of recipients, and with templates. */
 const actions = {
   "bulk-preview": {
-    role: "operator",
-    subject: describeVersion,
-    explain,
+    ...ofOperators,
     run: async ({ bulk }, form) => {
       form.showPreview(await bulk.preview(form.file(), readWish(form)));
       return form.words.notices.previewed;
@@ -86,17 +83,13 @@ const actions = {
     failed: ({ preview }) => preview,
   },
   "bulk-start": {
-    role: "operator",
-    subject: describeVersion,
-    explain,
+    ...ofOperators,
     run: async ({ bulk }, form) =>
       form.words.notices.started(await bulk.start(form.file(), readWish(form), form.field("previewed"))),
     failed: ({ start }) => start,
   },
   "template-add": {
-    role: "operator",
-    subject: describeVersion,
-    explain,
+    ...ofOperators,
     run: async ({ bulk }, form) => {
       const draft = readDraft(form);
       return form.words.notices.templateAdded(draft.name, await bulk.addTemplate(draft, form.operator));
@@ -104,9 +97,7 @@ const actions = {
     failed: ({ template }) => template,
   },
   "template-approve": {
-    role: "operator",
-    subject: describeVersion,
-    explain,
+    ...ofOperators,
     run: async ({ bulk }, form) => {
       const [name, version] = [readName(form), readVersion(form)];
       await bulk.approveTemplate(name, version, form.operator);
@@ -115,9 +106,7 @@ const actions = {
     failed: ({ template }) => template,
   },
   "template-retire": {
-    role: "operator",
-    subject: describeVersion,
-    explain,
+    ...ofOperators,
     run: async ({ bulk }, form) => {
       const [name, version] = [readName(form), readVersion(form)];
       await bulk.retireTemplate(name, version);

@@ -18,7 +18,7 @@ export const findLogin = async (
   return login;
 };
 
-/** Ends the login of a request, and leads to the login page. */
+/** Ends the login of a request, and redirects to the login page. */
 export const leadToLogin = (
   logins: OperatorLogins,
   request: FastifyRequest,
@@ -28,7 +28,7 @@ export const leadToLogin = (
     .header("set-cookie", logins.end(request.headers.cookie, isOverTls(request)))
     .redirect("/console/login", 303);
 
-/** Answers operators who have logged in, and leads all others to the login. */
+/** Answers operators who have logged in, and redirects all others to the login page. */
 export const operatorsOnly =
   (options: LoginOptions, logins: OperatorLogins) =>
   (answer: Answer) =>

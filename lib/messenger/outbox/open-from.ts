@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import { steadyNow } from "#lib/steady-clock.ts";
 
 const lookEveryMs = 1_000;
-/** Numbers are given before the commit: so many later messages may be seen before one. */
+/** A `seq` is assigned before the commit: so many later messages may be visible before one. */
 const marginSeq = 256;
 
 const look = async (sql: postgres.Sql): Promise<number> => {
@@ -13,9 +13,10 @@ const look = async (sql: postgres.Sql): Promise<number> => {
 };
 
 /**
- * Remembers before which message none is open and due. As long as any transaction is open, vacuum leaves the index entries of all
- * that have been closed meanwhile, and PostgreSQL would look at each of their rows to find the next message. What becomes open or due
- * before it, late or again, is found within a second. One that is scheduled does not count before: bulk runs have some for a month.
+ * Remembers where the messages begin that are open and due. While any transaction is held open, vacuum keeps the index entries
+ * of all messages that have been closed since, and PostgreSQL would look at each of their rows to find the next one. A message that
+ * becomes open or due below it, late or again, is found within a second. One that is scheduled does not count before its time: bulk
+ * runs have some for a month.
  */
 export class OpenFrom {
   #seq = Promise.resolve(0);

@@ -231,8 +231,8 @@ test("a file is read only from an operator's own page, and only up to its limit"
   expect([stranger.status, stranger.headers.get("location")]).toEqual([303, "/console/login"]);
   const large = `${header}\n${"x".repeat(4 * 1024 * 1024 + 20_000)}`;
   const rejected = await sariConsole.preview(large, { template: "reminder" }).catch(() => undefined);
-  if (rejected) expect(rejected.text).toContain("The file has more than 4 MB: split it.");
-  else expect(await sariConsole.read()).toContain("The file has more than 4 MB: split it.");
+  if (rejected) expect(rejected.text).toContain("The file is larger than 4 MB: split it.");
+  else expect(await sariConsole.read()).toContain("The file is larger than 4 MB: split it.");
 });
 
 test("one file is worked on at a time, and the report of an unknown run is not found", async () => {

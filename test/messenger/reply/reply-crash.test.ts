@@ -1,11 +1,7 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import {
+  assign,
   database,
-  encryptionKey,
-  pepper,
   phone,
   platform,
   stageEachTest,
@@ -13,32 +9,20 @@ import {
   startOpen,
   untilOpen,
 } from "../../fleet/running-task.ts";
+import { spawnTask } from "../../fleet/task.ts";
 import { untilBlocked } from "../blocked-connections.ts";
 import { holdNextWrite } from "../next-write.ts";
-import type { Assignment } from "./reply-process.ts";
 import { isOut, listReplies, untilHandled, untilTexts } from "./reply-steps.ts";
 
 stageEachTest();
 
-const file = fileURLToPath(new URL("reply-process.ts", import.meta.url));
-
 /** Starts a messenger in another process, linked as the one in this process was. */
 const spawnLinked = async () => {
   await (await startOpen()).stop();
-  const { url, rootKey, mediaCa, versionUrl } = platform;
-  const assignment: Assignment = {
-    ...{ databaseUrl: database.url, encryptionKey, pepper },
-    settings: { url, mediaCa, versionUrl, rootKey: rootKey.toString("base64") },
-  };
-  const child = spawn(process.execPath, [file, JSON.stringify(assignment)], { stdio: "ignore" });
-  onTestFinished(() => void child.kill("SIGKILL"));
+  const task = spawnTask(assign());
+  onTestFinished(task.kill);
   await platform.until(() => platform.sockets.loggedIn === 1);
-  return {
-    kill: async () => {
-      child.kill("SIGKILL");
-      await once(child, "exit");
-    },
-  };
+  return task;
 };
 
 test("a task that is killed before the opt-out is stored has not acknowledged STOP, and the next one follows it", async () => {

@@ -2,7 +2,8 @@ import type { proto } from "baileys";
 import { expect } from "vitest";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import type { Envelope, Phone } from "../../../infra/local/whatsapp/phone.ts";
-import { database, pepper, phone, platform } from "../../fleet/running-task.ts";
+import { pepper } from "../../fleet/assignment.ts";
+import { database, phone, platform } from "../../fleet/running-task.ts";
 
 /** With the pepper of the task. */
 const digestOf = digestWith({ version: 1, pepper }).digest;

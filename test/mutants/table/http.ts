@@ -141,7 +141,7 @@ export const http: readonly Mutant[] = [
   },
   {
     breaks: "An answer of exactly the limit is not read",
-    file: "lib/http-client.ts",
+    file: "lib/read-text.ts",
     find: "if (size > maxBytes)",
     replace: "if (size >= maxBytes)",
     tests: client,
@@ -260,7 +260,7 @@ export const http: readonly Mutant[] = [
   },
   {
     breaks: "A flag that is 1 counts as false",
-    file: "lib/routes/messaging.ts",
+    file: "lib/routes/messaging-fields.ts",
     find: "/^(true|1|on)$/i.test(value)",
     replace: "/^(true|on)$/i.test(value)",
     tests: media,
@@ -268,7 +268,7 @@ export const http: readonly Mutant[] = [
   },
   {
     breaks: "A form with both a file and an address is accepted",
-    file: "lib/routes/messaging.ts",
+    file: "lib/routes/messaging-fields.ts",
     find: "(form[file] === undefined) !== (form[url] === undefined)",
     replace: "form[file] !== undefined || form[url] !== undefined",
     tests: media,

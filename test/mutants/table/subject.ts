@@ -29,8 +29,8 @@ export const subject: readonly Mutant[] = [
   {
     breaks: "An import undoes a correction",
     file: acts,
-    find: "    perform resident.store_subject(resident.with_corrections(imported));\n    perform resident.end_corrections(imported);\n  end loop;\n  return null;\nend\n$$;\n\n-- Keeps the residents",
-    replace: "  end loop;\n  return null;\nend\n$$;\n\n-- Keeps the residents",
+    find: "    perform resident.store_subject(resident.with_corrections(imported));\n    perform resident.end_corrections(imported);\n  end loop;\n  return null;\nend\n$$;\n\n-- Keeps residents",
+    replace: "  end loop;\n  return null;\nend\n$$;\n\n-- Keeps residents",
     tests: actsTest,
   },
   {

@@ -1,7 +1,9 @@
 import type postgres from "postgres";
 
+export const nikOf = (number: number): string => `99${String(number).padStart(14, "0")}`;
+
 /**
- * Adds residents by one statement, whose NIKs are `from` and the numbers after it.
+ * Adds residents by one statement, whose NIKs are those of `from` and the numbers after it.
  *
  * @param time SQL of their times, in which `i` is the number. Without it: now.
  */

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { parseJson } from "#lib/json.ts";
 import type { CloudApiSettings } from "#lib/messaging/channel-settings.ts";
 import { ChannelFailure } from "../channel.ts";
 import { type ChannelRequest, type ExchangeOptions, exchange } from "../exchange.ts";
@@ -19,14 +20,6 @@ export type Question = Pick<ChannelRequest, "method" | "path"> &
   Partial<Pick<ChannelRequest, "headers" | "body">> &
   Omit<ExchangeOptions, "connector">;
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /** Makes requests to the Graph API, each once. @throws ChannelFailure without an answer. */
 export const graphClient =
   (connector: ExchangeOptions["connector"]) =>
@@ -43,7 +36,7 @@ export const graphClient =
       },
       { ...options, connector },
     );
-    const json = parse(text);
+    const json = parseJson(text);
     const { data } = Rejection.safeParse(json);
     return { status, json, code: data?.error.code ?? ([401, 429].includes(status) ? status : undefined) };
   };

@@ -1,12 +1,11 @@
 import { type Html, html } from "#lib/html.ts";
-import type { TemplateVersion } from "#lib/notification/template-version.ts";
+import { maxTemplateLength, type TemplateVersion } from "#lib/notification/template-version.ts";
 import type { BulkView } from "./bulk-page.ts";
 import { renderTable } from "./table.ts";
 import { renderClasses } from "./upload-section.ts";
 import { hiddenUnless, may } from "./view.ts";
 
 const tones = { draft: "waiting", approved: "good", retired: "" };
-const maxTemplateLength = 4_096;
 
 const renderVersionForm = (
   { name, version }: TemplateVersion,

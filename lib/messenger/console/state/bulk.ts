@@ -33,7 +33,7 @@ export interface BulkState {
   readonly versions: readonly TemplateVersion[];
 }
 
-/** The console's hold on bulk runs and templates. Errors of the operator are RunErrors, HeaderErrors and TemplateErrors. */
+/** What the console does with bulk runs and templates. Errors that the operator can correct are RunErrors, HeaderErrors and TemplateErrors. */
 export interface BulkDesk {
   readonly read: () => Promise<BulkState>;
   readonly preview: (file: Readable, wish: BulkWish) => Promise<ShownPreview>;

@@ -6,7 +6,7 @@ const en = {
   upload: {
     heading: "Send to a file of recipients",
     text: (lines: string, megabytes: number) =>
-      `A CSV file with the column phone and one for each value of the template, up to ${lines} recipients and ${megabytes} MB. It is read and handed over by this task, and not stored. Under one name nobody gets a message twice: a run that was interrupted continues with the same file or with a corrected one.`,
+      `A CSV file with the column phone and one for each value of the template, up to ${lines} recipients and ${megabytes} MB. This task reads the file and hands its messages over; it does not store it. Under one name nobody gets a message twice: to continue an interrupted run, send the same file or a corrected one.`,
     notAllowed: "Sending to a file requires the role operator.",
     template: "Template",
     columns: "Columns of each template",
@@ -14,15 +14,15 @@ const en = {
     classes: {
       bulk: "bulk: after everything else, respects opt-outs",
       reminder: "reminder: before bulk, respects opt-outs",
-      transactional: "transactional: reaches also those who have opted out",
+      transactional: "transactional: also reaches those who have opted out",
     },
     name: "Name of the run",
     nameHint:
-      "Lower-case letters, digits and dashes. Without one, it follows from the template and what the file contains. A new name sends the same file anew.",
+      "Lower-case letters, digits and dashes. Without one, it follows from the template and what the file contains. A new name sends the same file again.",
     file: "CSV file",
     preview: "Preview",
     start: (count: number) => `Send to ${count} ${count === 1 ? "recipient" : "recipients"}`,
-    again: "Without script, choose the same file again before you send.",
+    again: "Without JavaScript, choose the same file again before you send.",
   },
   preview: {
     heading: "Preview: nothing has been sent",
@@ -48,7 +48,7 @@ const en = {
     columns: { line: "Line", phone: "Number", outcome: "Outcome", reason: "Reason" },
     more: (count: number) => `… and ${count} more. The command bulk --dry-run lists them all as JSON.`,
     ignored: (columns: string) => `Columns that the template does not have: ${columns}.`,
-    nobody: "Nobody is left to send to.",
+    nobody: "No recipient would get a message.",
   },
   runs: {
     heading: "Runs",
@@ -116,7 +116,7 @@ const id: typeof en = {
     file: "Berkas CSV",
     preview: "Pratinjau",
     start: (count) => `Kirim ke ${count} penerima`,
-    again: "Tanpa skrip, pilih lagi berkas yang sama sebelum mengirim.",
+    again: "Tanpa JavaScript, pilih lagi berkas yang sama sebelum mengirim.",
   },
   preview: {
     heading: "Pratinjau: belum ada yang dikirim",

@@ -56,13 +56,13 @@ const en = {
     rejected: (reason: string) => `Nothing was sent or changed: ${reason}`,
     preview: "There is no preview: the database is not responding.",
     start:
-      "The run was not started, or stops after the messages that it has handed over: the database is not responding. Check the runs below; the same file under the same name tells nobody twice.",
+      "The run was not started, or it stops after the messages that it has handed over: the database is not responding. Check the runs below; sending the same file under the same name notifies nobody twice.",
     template: "The template was not changed: the database is not responding.",
     badRunName: "The name of a run has 1 to 80 lower-case letters, digits and dashes.",
     badTemplateName: "The name of a template has 1 to 60 lower-case letters, digits and dashes.",
     badValues: (line: string) => `Write each value as name=rule, such as name=words:60, not ${line}.`,
     badText: (max: number) => `The text has more than ${max} characters.`,
-    fileTooLarge: (megabytes: number) => `The file has more than ${megabytes} MB: split it.`,
+    fileTooLarge: (megabytes: number) => `The file is larger than ${megabytes} MB: split it.`,
     tooManyFiles: "Others are sending files right now: try again in a moment.",
   },
 };

@@ -1,5 +1,6 @@
 import { DEFAULT_CONNECTION_CONFIG, type WAVersion } from "baileys";
 import { log } from "#lib/log.ts";
+import { readText } from "#lib/read-text.ts";
 import type { Standing } from "./standing.ts";
 
 const timeoutMs = 10_000;
@@ -29,17 +30,6 @@ export const parseVersion = (text: string): WAVersion | undefined => {
   return [major, minor, revision];
 };
 
-const readAtMost = async (response: Response): Promise<string> => {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error("the page with the current version is too large");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-};
-
 /**
  * Reads the current version from the web client's service worker, as baileys' `fetchLatestWaWebVersion` does, but
  * with limits on time and size and from a URL that can be set. The page says only the revision.
@@ -52,7 +42,8 @@ const fetchVersion = async (url: string, signal: AbortSignal): Promise<WAVersion
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     });
     if (!response.ok) throw new Error(`the page with the current version answered ${response.status}`);
-    const [, revision] = /\\?"client_revision\\?":\s*(\d{1,10})(?!\d)/.exec(await readAtMost(response)) ?? [];
+    const page = response.body ? await readText(response.body, maxBytes) : "";
+    const [, revision] = /\\?"client_revision\\?":\s*(\d{1,10})(?!\d)/.exec(page) ?? [];
     return revision === undefined ? undefined : parseVersion(`${ownVersion[0]}.${ownVersion[1]}.${revision}`);
   } catch (error) {
     log.warn("cannot read the current version of the web client", { error });

@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { DEFAULT_ORIGIN, getMediaKeys, MEDIA_PATH_MAP, type WASocket } from "baileys";
 import * as z from "zod/mini";
+import { readText } from "#lib/read-text.ts";
 import { ChannelFailure } from "../../channel.ts";
 import { getMediaConn, type MediaConn } from "./media-conn.ts";
 
@@ -60,11 +61,7 @@ const rejections: readonly (number | undefined)[] = [400, 413, 415, 422];
 
 const readReply = async (response: IncomingMessage): Promise<z.infer<typeof Reply>> => {
   if (response.statusCode === 401) throw new AuthExpired("the media server answered with status 401");
-  let text = "";
-  for await (const piece of response.setEncoding("utf8")) {
-    text += piece;
-    if (text.length > maxReplyBytes) throw new Error("the media server's reply is too long");
-  }
+  const text = await readText(response, maxReplyBytes);
   try {
     return z.parse(Reply, JSON.parse(text));
   } catch {
