@@ -1,6 +1,6 @@
 import type { Context } from "aws-lambda";
 import { prepareDatabase } from "#lib/db/database.ts";
-import { reportToPortal } from "#lib/resident/portal.ts";
+import { reportToPortal } from "#lib/resident/citizen-portal.ts";
 import { preparePepper } from "#lib/secrets/pepper.ts";
 
 prepareDatabase();

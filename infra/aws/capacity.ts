@@ -20,7 +20,7 @@ export interface Size {
   /** Messengers that run at the same time; one by default. */
   readonly messengerTasks?: number;
   /** Whose reports need connections, if there is one. */
-  readonly portalRole?: string | undefined;
+  readonly citizenPortalRole?: string | undefined;
 }
 
 /**
@@ -54,10 +54,10 @@ const others = {
 } as const satisfies Partial<Record<LoginRole, number>>;
 
 /** Roles of which the number of clients is known. A deployment replaces messengers one by one. */
-const countFixed = ({ messengerTasks = 1, portalRole }: Size) => ({
+const countFixed = ({ messengerTasks = 1, citizenPortalRole }: Size) => ({
   ...others,
   // one for the rotation of its password
-  portal: portalRole === undefined ? 1 : portalConcurrency,
+  "citizen-portal": citizenPortalRole === undefined ? 1 : portalConcurrency,
   messenger: (messengerTasks + 1) * messengerConnections,
 });
 
@@ -115,7 +115,7 @@ export const planCapacity = (size: Size) => {
     }),
   );
   functions.set(notify.fn, notifyConcurrency);
-  if (size.portalRole !== undefined) functions.set(reportSubject.fn, portalConcurrency);
+  if (size.citizenPortalRole !== undefined) functions.set(reportSubject.fn, portalConcurrency);
   const reserved = functionConcurrency ? functions : new Map();
   return {
     connections,

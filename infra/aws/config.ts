@@ -135,7 +135,7 @@ const Context = z.object({
   /** When absent, the console checks the passwords of the secret `messenger-console`. */
   consoleLogin: z.optional(ConsoleLogin),
   /** The IAM role of the citizens' portal, which may then get reports about citizens. When absent, there is no such function. */
-  portalRole: z.optional(text(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/)),
+  citizenPortalRole: z.optional(text(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/)),
   /** An image of the messenger in a registry, by tag or digest. When absent, the deployment builds it. */
   messagingImage: z.optional(text(/^[a-z\d.-]+(:\d+)?(\/[a-z\d._-]+)+(:[\w.-]+|@sha256:[\da-f]{64})$/)),
 });
@@ -217,7 +217,7 @@ export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
       groupsClaim: "cognito:groups",
     },
   ],
-  portalRole: ["arn:aws:iam::111122223333:role/citizens-portal"],
+  citizenPortalRole: ["arn:aws:iam::111122223333:role/citizens-portal"],
   messagingImage: ["111122223333.dkr.ecr.ap-southeast-3.amazonaws.com/municipal-messenger:1.0.0"],
 };
 

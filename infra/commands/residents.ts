@@ -1,11 +1,11 @@
 import type postgres from "postgres";
-import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
 import {
   listBypassableTriggers,
   type Miscount,
   recountBlocks,
   recountProfiles,
-} from "#lib/resident/verify.ts";
+} from "#lib/resident/recount.ts";
+import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
 import { CommandError, command, type Reply, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { startProgress } from "./progress.ts";

@@ -11,7 +11,7 @@ export const loginRoles = {
   "partner-admin": "municipal_partner_admin",
   "sender-admin": "municipal_sender_admin",
   subject: "municipal_subject",
-  portal: "municipal_portal",
+  "citizen-portal": "municipal_citizen_portal",
   maintenance: "municipal_maintenance",
   notify: "municipal_notify",
 } as const;

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
+import { listBypassableTriggers, recountBlocks, recountProfiles } from "#lib/resident/recount.ts";
 import {
   countChanges,
   foldBatchSize,
@@ -9,7 +10,6 @@ import {
   refreshVocabulary,
   splitBlock,
 } from "#lib/resident/upkeep.ts";
-import { listBypassableTriggers, recountBlocks, recountProfiles } from "#lib/resident/verify.ts";
 import type { Step } from "./step.ts";
 
 /** Blocks recounted per run, in about 20 ms; covers 10 million residents within a day. */

@@ -54,7 +54,7 @@ export const probe: InternalFunction = {
 /** Called by the citizens' portal, in a stage that names its role. */
 export const reportSubject: InternalFunction = {
   fn: "report-subject",
-  secrets: { DATABASE_SECRET_ID: "database/portal", PEPPER_SECRET_ID: "audit-pepper" },
+  secrets: { DATABASE_SECRET_ID: "database/citizen-portal", PEPPER_SECRET_ID: "audit-pepper" },
   timeoutSeconds: 10,
   memoryMb: 512,
 };

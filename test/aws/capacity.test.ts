@@ -103,8 +103,8 @@ test("the templates reserve the concurrency of the functions with a database con
     notify: 6,
   });
   expect(listFunctions().length).toBeGreaterThan(10);
-  const [portalRole] = examples.portalRole;
-  expect(Object.fromEntries(reservedIn({ ...micro, portalRole })).reportsubject).toBe(4);
+  const [citizenPortalRole] = examples.citizenPortalRole;
+  expect(Object.fromEntries(reservedIn({ ...micro, citizenPortalRole })).reportsubject).toBe(4);
 });
 
 test("production and another stage fit in an account that may reserve 900; a small account reserves none", () => {

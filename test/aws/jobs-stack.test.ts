@@ -50,11 +50,11 @@ test("a stage without the role of a citizens' portal has no function that report
   expect(functionOf("report")).toBeUndefined());
 
 test("only the role of the citizens' portal may call the function that reports about citizens", () => {
-  const [portalRole] = examples.portalRole;
-  const stack = Template.fromStack(composeWith({ stage: "test", portalRole }).jobs);
+  const [citizenPortalRole] = examples.citizenPortalRole;
+  const stack = Template.fromStack(composeWith({ stage: "test", citizenPortalRole }).jobs);
   stack.hasResourceProperties("AWS::Lambda::Permission", {
     Action: "lambda:InvokeFunction",
-    Principal: portalRole,
+    Principal: citizenPortalRole,
   });
   const permissions = Object.values(stack.findResources("AWS::Lambda::Permission"));
   expect(permissions.filter(({ Properties }) => /report/i.test(JSON.stringify(Properties)))).toHaveLength(1);

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
-import { recountBlocks } from "#lib/resident/verify.ts";
+import { recountBlocks } from "#lib/resident/recount.ts";
 import { connectFor } from "../steps/connections.ts";
 import { insertSeries } from "../steps/residents/resident-series.ts";
 import { createEmptyDatabase } from "../steps/temporary-database.ts";

@@ -29,9 +29,10 @@ test("only the roles of functions have an idle session timeout: the messenger's 
   const ended: string[] = [];
   for (const role of Object.values(loginRoles))
     if ("idle_session_timeout" in (await settingsOf(role))) ended.push(role);
-  const { resident, tourism, gatekeeper, employee, portal, maintenance } = loginRoles;
+  const { resident, tourism, gatekeeper, employee, maintenance } = loginRoles;
   const functions = [
-    ...[resident, tourism, gatekeeper, employee, loginRoles["employee-ticket"], portal, maintenance],
+    ...[resident, tourism, gatekeeper, employee, loginRoles["employee-ticket"]],
+    ...[loginRoles["citizen-portal"], maintenance],
   ];
   expect(ended.toSorted()).toEqual(functions.toSorted());
 });

@@ -6,7 +6,7 @@ import { beforeEach, expect, inject, onTestFinished, test } from "vitest";
 import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { residentImport } from "#lib/resident/import.ts";
-import { recountBlocks } from "#lib/resident/verify.ts";
+import { recountBlocks } from "#lib/resident/recount.ts";
 import { inventResident } from "../../infra/local/seed/resident-rows.ts";
 import { startCommand } from "../steps/command.ts";
 import { type Point, Points, watchDatabase } from "../steps/points.ts";

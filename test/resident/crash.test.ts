@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
-import { recountBlocks, recountProfiles } from "#lib/resident/verify.ts";
+import { recountBlocks, recountProfiles } from "#lib/resident/recount.ts";
 import { destroyServer, startServer } from "../../infra/local/postgres/server.ts";
 import { Random } from "../steps/random.ts";
 import { checkPages } from "./resident-check.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { recountBlocks, recountProfiles } from "#lib/resident/recount.ts";
 import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
-import { recountBlocks, recountProfiles } from "#lib/resident/verify.ts";
 import { Random } from "../steps/random.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 import { checkPages } from "./resident-check.ts";

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { expect, test } from "vitest";
+import { recountBlocks } from "#lib/resident/recount.ts";
 import { type Act, eraseSubject, restrictSubject } from "#lib/resident/subject.ts";
-import { recountBlocks } from "#lib/resident/verify.ts";
 import { addReader, liftGuessLimits } from "../steps/residents/reader.ts";
 import { insertSeries } from "../steps/residents/resident-series.ts";
 import { createDatabase } from "../steps/temporary-database.ts";

@@ -4,6 +4,7 @@ import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { sealReads } from "#lib/maintenance/audit.ts";
 import { residentImport } from "#lib/resident/import.ts";
+import { recountBlocks } from "#lib/resident/recount.ts";
 import {
   type Act,
   correctSubject,
@@ -13,7 +14,6 @@ import {
   reportSubject,
   restrictSubject,
 } from "#lib/resident/subject.ts";
-import { recountBlocks } from "#lib/resident/verify.ts";
 import { addReader } from "../steps/residents/reader.ts";
 import { insertSeries, nikOf } from "../steps/residents/resident-series.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";

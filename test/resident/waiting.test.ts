@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { recountBlocks } from "#lib/resident/verify.ts";
+import { recountBlocks } from "#lib/resident/recount.ts";
 import { insertSeries } from "../steps/residents/resident-series.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 

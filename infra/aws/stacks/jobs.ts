@@ -30,7 +30,7 @@ export class JobsStack extends Stack {
   constructor(scope: Construct, id: string, { anchors, ...surroundings }: JobsProps) {
     super(scope, id);
     this.#surroundings = surroundings;
-    const { stage, portalRole } = surroundings.config;
+    const { stage, citizenPortalRole } = surroundings.config;
     this.deadLetters = new DeadLetters(this, "DeadLetters", stage);
     const group = new ScheduleGroup(this, "Schedules", {
       scheduleGroupName: `municipal-${stage}`,
@@ -41,7 +41,7 @@ export class JobsStack extends Stack {
     const lambda = this.#notify(group);
     // `npm run dead-letters` reads these outputs
     new CfnOutput(this, "NotifyFunction", { value: lambda.functionName });
-    if (portalRole) this.#report(portalRole);
+    if (citizenPortalRole) this.#report(citizenPortalRole);
     new CfnOutput(this, "DeadLetterQueue", { value: this.deadLetters.queue.queueUrl });
   }
 
@@ -61,9 +61,9 @@ export class JobsStack extends Stack {
   }
 
   /** The portal gets the report as the answer: it is not stored, nor asked for again. */
-  #report(portalRole: string) {
+  #report(citizenPortalRole: string) {
     const { lambda } = new NodeFunction(this, { ...this.#surroundings, ...reportSubject });
-    lambda.grantInvoke(new ArnPrincipal(portalRole));
+    lambda.grantInvoke(new ArnPrincipal(citizenPortalRole));
     lambda.configureAsyncInvoke({ retryAttempts: 0 });
     new CfnOutput(this, "ReportSubjectFunction", { value: lambda.functionName });
   }

@@ -5,7 +5,7 @@ declare
   login_roles constant text[] := array['municipal_resident', 'municipal_tourism', 'municipal_gatekeeper',
     'municipal_importer', 'municipal_partner_admin', 'municipal_employee', 'municipal_employee_ticket',
     'municipal_employee_admin', 'municipal_messenger', 'municipal_maintenance', 'municipal_notify',
-    'municipal_sender_admin', 'municipal_subject', 'municipal_portal'];
+    'municipal_sender_admin', 'municipal_subject', 'municipal_citizen_portal'];
   role text;
   others text;
 begin
@@ -47,7 +47,7 @@ begin
       ('municipal_resident', '2s', '5s'),
       ('municipal_tourism', '2s', '5s'),
       ('municipal_gatekeeper', '2s', '5s'),
-      ('municipal_portal', '2s', '5s'),
+      ('municipal_citizen_portal', '2s', '5s'),
       ('municipal_employee', '2s', '5s'),
       ('municipal_employee_ticket', '2s', '5s'),
       -- an operator's commands, on few rows
@@ -86,7 +86,7 @@ alter role municipal_tourism set idle_session_timeout = '4s';
 alter role municipal_gatekeeper set idle_session_timeout = '4s';
 alter role municipal_employee set idle_session_timeout = '4s';
 alter role municipal_employee_ticket set idle_session_timeout = '4s';
-alter role municipal_portal set idle_session_timeout = '4s';
+alter role municipal_citizen_portal set idle_session_timeout = '4s';
 
 -- Without statistics, as after a restore or a major upgrade, the planner would sort all pending messages instead of
 -- reading an index: 235 ms instead of 2 with 60,000. PostgreSQL 17 and earlier would compile the remaining sorts.

@@ -406,7 +406,7 @@ grant usage on schema resident to municipal_subject;
 grant execute on function
   resident.report_subject, resident.correct_subject, resident.restrict_subject, resident.erase_subject
 to municipal_subject;
-grant usage on schema resident to municipal_portal;
-grant execute on function resident.report_to_portal to municipal_portal;
+grant usage on schema resident to municipal_citizen_portal;
+grant execute on function resident.report_to_portal to municipal_citizen_portal;
 
 reset role;

@@ -152,7 +152,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "resident.restrict_subject",
     ],
   },
-  portal: { functions: ["resident.report_to_portal"] },
+  "citizen-portal": { functions: ["resident.report_to_portal"] },
   maintenance: {
     functions: [
       "audit.expire_reads",

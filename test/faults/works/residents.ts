@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { recountBlocks } from "#lib/resident/verify.ts";
+import { recountBlocks } from "#lib/resident/recount.ts";
 import { inventResident } from "../../../infra/local/seed/resident-rows.ts";
 import { startCommand } from "../../steps/command.ts";
 import { startFunction } from "../../steps/function.ts";
