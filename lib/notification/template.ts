@@ -58,7 +58,8 @@ export const render = (template: Template, values: unknown): Content => {
   const parsed = z.safeParse(template.values as z.ZodMiniType<never>, values ?? {});
   if (parsed.success) return { text: template.text(parsed.data), file: template.file?.(parsed.data) };
   const given = (typeof values === "object" && values) || {};
-  const isMissing = (name: string) => (given as Record<string, unknown>)[name] === undefined;
+  // a blank cell of a file is a missing value
+  const isMissing = (name: string) => String((given as Record<string, unknown>)[name] ?? "").trim() === "";
   const names = [...new Set(parsed.error.issues.map(({ path }) => String(path[0] ?? "values")))];
   throw new ValueError(
     names.map((name) => `${name} ${isMissing(name) ? "is missing" : "is invalid"}`).join(", "),

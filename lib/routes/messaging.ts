@@ -89,7 +89,7 @@ const FileForm = z
   .check(oneSource("file", "file_url"));
 
 const keyError = "Idempotency-Key must be sent once, with 1 to 255 visible ASCII characters";
-const classError = `X-Class must be sent once, as ${messageClasses.join(", ")}`;
+const classError = `X-Class must be sent once, as one of ${messageClasses.join(", ")}`;
 const expiresInError = `X-Expires-In must be sent once, as a whole number of seconds from 1 to ${maxExpirySeconds}`;
 const sendAtError =
   "X-Send-At must be sent once, as a time with its offset that exists, such as 2026-05-01T08:00:00+07:00, at most 30 days ahead";

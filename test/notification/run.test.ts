@@ -120,7 +120,7 @@ describe("a run", () => {
       { key: "R00001", outcome: "refused", reason: "phone must be digits with country code" },
       { key: "R00002", outcome: "refused", reason: "phone is missing" },
       { key: "R00003", outcome: "refused", reason: "name is missing, time is invalid" },
-      { key: "R00004", outcome: "refused", reason: "place is invalid" },
+      { key: "R00004", outcome: "refused", reason: "place is missing" },
       {
         key: "R00008",
         outcome: "refused",

@@ -48,7 +48,21 @@ test("a cursor with any character changed, added or removed is rejected", async 
 
 test("another text is no cursor", async () => {
   const { reader } = await prepare();
-  const texts = ["", " ", "Start", "a", "ab", "abcde", "A".repeat(64), "A".repeat(1_000), "ab==", "🂡", "%00"];
+  const texts = [
+    "",
+    " ",
+    "Start",
+    "a",
+    "ab",
+    "abc",
+    "nope",
+    "abcde",
+    "A".repeat(64),
+    "A".repeat(1_000),
+    "ab==",
+    "🂡",
+    "%00",
+  ];
   for (const text of texts)
     for (const cursor of [{ after: text }, { changed_since: text }])
       expect([text, await refusalOf(reader, cursor)]).toEqual([text, "MI440"]);

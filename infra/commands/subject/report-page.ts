@@ -53,11 +53,11 @@ const table = (
 ): Html =>
   rows.length === 0
     ? html`<p>${empty}</p>`
-    : html`<table><thead><tr>${header.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
+    : html`<div class="wide"><table><thead><tr>${header.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>${rows.map(
         (row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>
 `,
-      )}</tbody></table>`;
+      )}</tbody></table></div>`;
 
 const answersOf = ({ answers }: ReportedRead): string =>
   Object.entries(answers ?? {})
@@ -90,14 +90,14 @@ ${table(
   "Tidak ada pesan dalam 30 hari terakhir.",
 )}`;
 
-// landscape would waste the page of the citizen's data; a row of a table is not cut
+// landscape would waste the page of the citizen's data; a row of a table is not cut; on a phone a wide table scrolls alone
 const style = `
 body { font: 11pt/1.45 system-ui, sans-serif; color: #111; background: #fff; max-width: 52rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; margin-bottom: .25rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
 table { border-collapse: collapse; width: 100%; } th, td { border: 1px solid #999; padding: .3rem .5rem; text-align: left; vertical-align: top; overflow-wrap: break-word; }
-th { background: #eee; } th[scope="row"] { width: 16rem; } tr { break-inside: avoid; } thead { display: table-header-group; } h2 { break-after: avoid; }
+th { background: #eee; } th[scope="row"] { width: 16rem; max-width: 40vw; } .wide { overflow-x: auto; } tr { break-inside: avoid; } thead { display: table-header-group; } h2 { break-after: avoid; }
 @page { size: A4; margin: 18mm; }
-@media print { body { margin: 0; padding: 0; max-width: none; font-size: 9.5pt; } th { background: none; } }
+@media print { body { margin: 0; padding: 0; max-width: none; font-size: 9.5pt; } .wide { overflow: visible; } th { background: none; } }
 `;
 
 /** The report as a page in Indonesian that can be printed for the citizen. It loads nothing. */

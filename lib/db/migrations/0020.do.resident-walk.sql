@@ -135,7 +135,7 @@ set search_path = resident, pg_temp
 as $$
 declare
   content constant bytea := resident.from_base64url(code);
-  sealed constant bytea := substr(content, 1, length(content) - 32);
+  sealed constant bytea := substr(content, 1, greatest(length(content) - 32, 0));
 begin
   if keys.partner_id is null or length(content) <= 48 is not false
     or sha256(substr(content, length(content) - 31)) <> sha256(extension.hmac(sealed, keys.mac_key, 'sha256'))

@@ -57,7 +57,7 @@ describe("bulk --dry-run", () => {
     expect(out.match(/Yth\./g)).toHaveLength(3);
     expect(out).toContain("line 8  •••••••  invalid number: phone must be a number with country code");
     expect(out).toContain("line 9  6281••••••01  duplicate: the number is on line 3");
-    expect(out).toContain("line 10  6281••••••09  invalid values: name is invalid");
+    expect(out).toContain("line 10  6281••••••09  invalid values: name is missing");
     expect(out).toContain("Sending takes 1 day at the present budgets. Dry run of reminder-");
     expect(out).not.toMatch(/Warga|62811\d{4}/);
     expect([await countMessages(), await countRuns()]).toEqual([0, 0]);

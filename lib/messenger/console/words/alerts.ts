@@ -44,7 +44,7 @@ const en = {
     todo: "Runbook, “Channel rejected or unreachable”.",
   }),
   otherAccount: (name: string) => ({
-    what: `The account ${name} cannot send: it is not linked, or its platform rejects it.`,
+    what: `The account ${name} cannot send: it is not linked, has no valid settings, or its platform rejects it.`,
     todo: "Choose it below, under “Accounts”.",
   }),
   paused: {
@@ -121,7 +121,7 @@ const id: typeof en = {
     todo: "Runbook, “Channel rejected or unreachable”.",
   }),
   otherAccount: (name) => ({
-    what: `Akun ${name} tidak dapat mengirim: belum ditautkan, atau ditolak platformnya.`,
+    what: `Akun ${name} tidak dapat mengirim: belum ditautkan, setelannya belum benar, atau ditolak platformnya.`,
     todo: "Pilih akun itu di bawah, pada bagian “Akun”.",
   }),
   paused: {
