@@ -27,20 +27,24 @@ const distance = (from: string, to: string): number => {
 /** Longer names are compared by their beginning. */
 const maxNameLength = 40;
 
-/** The known name that is nearest to the sent one or to its last word: client generators write `parameters[nama]`. */
+/** The known name that the sent one may mean, by itself or by its last word: client generators write `parameters[nama]`. */
 const findNearest = (sent: string, known: readonly string[]): string | undefined => {
   const name = sent.slice(0, maxNameLength).toLowerCase();
   const [word = name] = name.match(/\w+(?=\W*$)/) ?? [];
   const far = (candidate: string) => Math.min(distance(name, candidate), distance(word, candidate));
-  return known.toSorted((a, b) => far(a) - far(b))[0];
+  const [nearest] = known.toSorted((a, b) => far(a) - far(b));
+  return nearest !== undefined && far(nearest) <= nearest.length / 2 ? nearest : undefined;
 };
 
 /** Does not repeat the sent name: an `&` in a passphrase makes a name of what follows it. */
 const unknownParameter = (sent: string, known: readonly string[]) => {
   const nearest = findNearest(sent, known);
+  const taken = known.join(", ");
   const advice = nearest
-    ? `did you mean ${nearest}? The endpoint takes ${known.join(", ")}`
-    : "remove it: this endpoint takes none";
+    ? `did you mean ${nearest}? The endpoint takes ${taken}`
+    : known.length > 0
+      ? `the endpoint takes ${taken}`
+      : "remove it: this endpoint takes none";
   return invalidField(nearest ?? "query", `A query parameter is unknown; ${advice}`);
 };
 

@@ -57,6 +57,8 @@ const findLayout = (line: string, table: Columns): Layout => {
     ({ whenAbsent }, i) => whenAbsent === undefined && best.places[i] === -1,
   );
   const expected = table.columns.map(({ header }) => header).join(",");
+  if (line.startsWith("PK\u0003\u0004"))
+    throw new HeaderError("The file is an Excel workbook. Save it as CSV UTF-8.");
   if (line.includes("\0") || line.includes("\uFFFD"))
     throw new HeaderError("The file is not UTF-8 text. Save it as CSV UTF-8.");
   if (line.includes("\r"))

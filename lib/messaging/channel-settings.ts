@@ -41,7 +41,7 @@ const place = () => text(200);
 const reportsSchema = () =>
   z.object({
     /** That it presents: as Bearer token, as password of Basic credentials, or as `token` in the query. */
-    token: z.string().check(z.minLength(32)),
+    token: z.string().check(z.regex(/^\S{32,}$/)),
     /** Where the body has a list of reports, such as `results`; a body that is a list needs no place. */
     list: z.optional(place()),
     /** Of each report: our id, or the gateway's. */

@@ -7,7 +7,7 @@ export const MessageQuery = z.object({
   state: z.optional(z.enum(states)),
   /** Those accepted at this time or later; ISO 8601 in UTC with milliseconds. */
   since: z.optional(instant),
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   after: z.optional(z.string().check(z.maxLength(200))),
   limit: z.coerce.number().check(z.int(), z.minimum(1), z.maximum(maxPageSize)),
 });

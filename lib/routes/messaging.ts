@@ -128,7 +128,7 @@ const SendHeaders = z.pipe(
 
 const stateError = `state must be one of ${states.join(", ")}`;
 const sinceError = "since must be a time with its offset that exists, such as 2026-05-01T08:00:00Z";
-const afterError = "after must be next of the page before, unchanged";
+const afterError = "after must be next of the previous page, unchanged";
 const limitError = `limit must be a whole number from 1 to ${maxPageSize}`;
 
 const ListQuery = z.object({

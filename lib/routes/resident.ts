@@ -29,7 +29,7 @@ const jsonObject = { error: 'The body must be a JSON object, for example {"page_
 
 /** What is wrong with the cursor of a walk, by its field. */
 export const wrongCursor = {
-  after: 'after must be "start", or the after of the page before, unchanged',
+  after: 'after must be "start", or the after of the previous page, unchanged',
   changed_since: "changed_since must be that of the last page of a walk of your agency, unchanged",
 } as const;
 

@@ -158,8 +158,8 @@ describe("GET /messages", () => {
     ["state=FAILED&state=SENT", "state must be given once"],
     ["since=2025-06-31T08:00:00Z", "since must be a time"],
     ["since=2025-06-01T08:00:00+07:00", "since must be a time"],
-    ["after=", "after must be next of the page before"],
-    ["after=a%20b", "after must be next of the page before"],
+    ["after=", "after must be next of the previous page"],
+    ["after=a%20b", "after must be next of the previous page"],
     ["limit=0", "limit must be a whole number from 1 to 100"],
     ["limit=101", "limit must be a whole number from 1 to 100"],
     ["limit=1.5", "limit must be a whole number from 1 to 100"],
@@ -171,7 +171,7 @@ describe("GET /messages", () => {
   });
 
   test("answers 400 to an end of a page that the messenger does not know", async () => {
-    answerWith({ code: "invalid_request", message: "after must be next of the page before, unchanged" }, 400);
+    answerWith({ code: "invalid_request", message: "after must be next of the previous page, unchanged" }, 400);
     const { status, json } = await get("/messages?after=abc");
     expect([status, json.code]).toEqual([400, "VALIDATION_ERROR"]);
   });

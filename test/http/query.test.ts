@@ -54,6 +54,11 @@ test.each([
   expect(errors).toEqual([{ field: nearest, message }]);
 });
 
+test("the 400 for a name that is like none names all", () => {
+  const message = `A query parameter is unknown; the endpoint takes ${parameterNames(getTicket.query).join(", ")}`;
+  expect(refuse("foo", getTicket)).toMatchObject({ message, errors: [{ field: "query", message }] });
+});
+
 test.each(["rahasia", "correct-horse", "9971012345670004", "parameters[rahasia]", "x".repeat(60)])(
   "the 400 does not repeat what follows an & in a passphrase: %s",
   (sent) => {

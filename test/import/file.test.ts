@@ -69,6 +69,7 @@ describe("the shape of a file", () => {
     [`${header},nik\n`, "names column nik twice"],
     [Buffer.from(file(line(1)), "utf16le"), "not UTF-8"],
     [file(line(1)).replaceAll("\n", "\r"), "end with CR alone"],
+    ["PK\u0003\u0004\u0014\u0000\u0006", "an Excel workbook"],
   ])("is rejected as a whole when the header is unusable: %#", async (text, message) => {
     const rejection = await read(text).catch((error) => error);
     expect(rejection).toBeInstanceOf(HeaderError);

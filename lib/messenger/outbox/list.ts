@@ -19,7 +19,7 @@ const cursors = (encryption: Encryption, sender: string) => {
       } catch {
         // of another sender, or changed
       }
-      throw invalidField("after", "after must be next of the page before, unchanged");
+      throw invalidField("after", "after must be next of the previous page, unchanged");
     },
   };
 };

@@ -337,7 +337,7 @@ export const messagingWords: AreaWords<typeof rows> = {
         schema: { type: "string", format: "date-time" },
       },
       after: {
-        en: "`next` of the page before, unchanged.",
+        en: "`next` of the previous page, unchanged.",
         id: "`next` dari halaman sebelumnya, tanpa perubahan.",
         example: "AW9xS0pYd2ZyZ0N3",
       },

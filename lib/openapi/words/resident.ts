@@ -50,7 +50,7 @@ const listFields: Readonly<Record<string, FieldWords>> = {
     schema: { type: "integer", minimum: 1, maximum: 1_000, default: 10 },
   },
   after: {
-    en: "Walks: `start`, then `after` of the page before. A walk returns every resident exactly once.",
+    en: "Walks: `start`, then `after` of the previous page. A walk returns every resident exactly once.",
     id: "Menelusuri: `start`, lalu `after` dari halaman sebelumnya. Penelusuran mengembalikan setiap penduduk tepat satu kali.",
     example: "start",
     schema: cursor,

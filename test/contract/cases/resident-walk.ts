@@ -32,7 +32,7 @@ const wrongBodies: [object, string, string][] = [
   ...["", "Start", "x y", 7, null, true].map((after): [object, string, string] => [
     { after },
     "after",
-    'after must be "start", or the after of the page before',
+    'after must be "start", or the after of the previous page',
   ]),
   ...["", "start", "x", 7, null].map((changed_since): [object, string, string] => [
     { changed_since },

@@ -73,7 +73,7 @@ describe("a list", () => {
     for (const after of changed)
       await expect(list({ after })).rejects.toMatchObject({
         status: 400,
-        message: "after must be next of the page before, unchanged",
+        message: "after must be next of the previous page, unchanged",
       });
     await expect(list({ sender: "api:other", after: next })).rejects.toMatchObject({ status: 400 });
     expect((await list({ after: next })).ids).toEqual(["B"]);

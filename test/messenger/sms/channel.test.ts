@@ -293,8 +293,9 @@ describe("settings", () => {
     expect(isValid({ format: "json", fields: { to: { number: "{phone}" } } })).toBe(true);
   });
 
-  test("have a token of at least 32 characters for reports, or no reports", () => {
+  test("have a token of at least 32 characters without spaces for reports, or no reports", () => {
     expect(isValid({ reports: { ...valid.reports, token: "short" } })).toBe(false);
+    expect(isValid({ reports: { ...valid.reports, token: "two words ".repeat(4).trim() } })).toBe(false);
     expect(isValid({ reports: undefined })).toBe(true);
   });
 });
