@@ -38,9 +38,9 @@ export default defineConfig({
     // the default leaves one core free, of two; but tests wait more than they work
     maxWorkers: availableParallelism() + 1,
     // for a machine that is busy with something else, too
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 45_000 } },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 90_000 } },
     projects: [
       {
         // loading the CDK takes longer than any of these tests: files share it, and the stages that they compose

@@ -34,5 +34,5 @@ test.each([
   "the templates match the schemas of CloudFormation: %o",
   (choice) => expect(() => validateWith(choice)).not.toThrow(),
   // the first one compiles the validator, for some seconds of a core's time
-  60_000,
+  120_000,
 );

@@ -235,7 +235,7 @@ describe("erase", () => {
           const end = () => other`
             select pg_terminate_backend(pid) from pg_stat_activity
             where usename = 'municipal_subject' and wait_event = 'transactionid'`;
-          await expect.poll(async () => (await end()).count, { timeout: 20_000 }).toBe(1);
+          await expect.poll(async () => (await end()).count, { timeout: 40_000 }).toBe(1);
         });
         expect((await command.ended).status).toBe(1);
       }),

@@ -108,7 +108,7 @@ const runBundled = async (contents: string, ...args: string[]): Promise<string> 
   const file = join(folder, "program.mjs");
   writeFileSync(file, outputFiles[0]?.contents ?? "");
   const call = [file, inject("city").residentUrl, ...args];
-  return (await promisify(execFile)(process.execPath, call, { timeout: 30_000 })).stdout;
+  return (await promisify(execFile)(process.execPath, call, { timeout: 60_000 })).stdout;
 };
 
 test.each([

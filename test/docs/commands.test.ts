@@ -37,7 +37,7 @@ beforeAll(async () => {
   const args = [devProgram, "--folder", local, "--residents", "200", "--port", "0", "--messaging-port", "0"];
   args.push("--console-port", "0", "--platform-port", "0");
   system = spawn(process.execPath, args, { stdio: "ignore" });
-  await vi.waitUntil(() => existsSync(`${local}/dev.json`), { timeout: 90_000, interval: 200 });
+  await vi.waitUntil(() => existsSync(`${local}/dev.json`), { timeout: 180_000, interval: 200 });
   dev = JSON.parse(readFileSync(`${local}/dev.json`, "utf8"));
   variables = await prepareVariables();
 });
@@ -50,7 +50,7 @@ const prepareVariables = async () => {
   const client = employeeClient(dev.baseUrl);
   // on a busy machine the first connections to the database take longer than a function's 2.6 s: it answers 500
   const logIn = () => client.login(username, password);
-  await vi.waitUntil(async () => (await logIn()).status === 200, { timeout: 90_000, interval: 200 });
+  await vi.waitUntil(async () => (await logIn()).status === 200, { timeout: 180_000, interval: 200 });
   const { token, refresh_token } = (await logIn()).json;
   const ticket = await client.get("tiket", { user: "servicelogin", username: nip, pass: passphrase }, token);
   const sent = await messagingClient(dev.messagingBaseUrl, basic).sendMessage({ phone, message: "x" });

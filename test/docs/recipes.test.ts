@@ -3,7 +3,7 @@ import { Workshop } from "../steps/workshop.ts";
 import { follow, readRecipe } from "./recipe.ts";
 
 /** Compiles everything, and builds and runs the system of the copy. */
-const limitMs = 240_000;
+const limitMs = 480_000;
 vi.setConfig({ testTimeout: limitMs });
 
 let tree: Workshop;

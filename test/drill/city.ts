@@ -90,4 +90,4 @@ export const arrived = ({ platform, numbers }: Scene, ids: readonly string[]): s
   ids.filter((id) => numbers.some((number) => platform.phone(number).find(id)));
 
 export const untilArrived = (scene: Scene, ids: readonly string[], count = ids.length): Promise<void> =>
-  scene.platform.until(() => arrived(scene, ids).length >= count, 60_000);
+  scene.platform.until(() => arrived(scene, ids).length >= count, 120_000);

@@ -12,7 +12,7 @@ afterAll(() => scene.stop());
 
 const good = (accepted: number) => ({ wrongs: [], accepted });
 
-describe("every accepted message arrives once, in order and readable", { timeout: 120_000 }, () => {
+describe("every accepted message arrives once, in order and readable", { timeout: 240_000 }, () => {
   test("when the task is killed at random moments", async () => {
     expect(await crashAlone(scene, { messages: 140, kills: 3 })).toMatchObject(good(140));
   });

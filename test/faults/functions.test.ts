@@ -17,7 +17,7 @@ const { points, via, stop } = startWatching();
 const own = useOwnCity(() => ({ messenger: "fake", via }));
 afterAll(stop);
 
-test.each(works)("a killed $name $promise", { timeout: 240_000 }, async ({ create, fewest }) => {
+test.each(works)("a killed $name $promise", { timeout: 480_000 }, async ({ create, fewest }) => {
   const { city, folder } = own;
   const {
     wrongs,

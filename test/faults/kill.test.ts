@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => scene.stop());
 
 test("texts and files arrive once and in order when the task is killed around a write or a frame", {
-  timeout: 180_000,
+  timeout: 360_000,
 }, async () => {
   const points = await listPoints(scene);
   expect(points.length).toBeGreaterThan(4 * sample);

@@ -13,7 +13,7 @@ afterAll(() => scene.stop());
 const good = (accepted: number) => ({ wrongs: [], accepted });
 
 describe("every accepted message of two tasks arrives once, in order and readable, never with two sockets", {
-  timeout: 120_000,
+  timeout: 240_000,
 }, () => {
   test("when the leader is killed", async () => {
     expect(await crashLeader(scene, { messages: 80, kills: 2 })).toMatchObject(good(80));

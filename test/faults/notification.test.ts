@@ -6,7 +6,7 @@ const own = useOwnCity(() => ({ messenger: "fake" }));
 
 // the short form of what `npm run test:faults` does with 10,000
 test("a run that is killed three times notifies everyone once who has not opted out", {
-  timeout: 90_000,
+  timeout: 180_000,
 }, async () => {
   const { wrongs, accepted, optedOut } = await killRun(own.city, { recipients: 1_500, kills: 3 });
   expect(wrongs).toEqual([]);

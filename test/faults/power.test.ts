@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => scene.stop());
 
 test("every accepted message arrives once, in order and readable when the database's power is cut", {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   expect(await losePower(scene, 80)).toMatchObject({ wrongs: [], accepted: 80 });
 });

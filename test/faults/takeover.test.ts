@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => scene.stop());
 
 test("texts and files arrive once and in order when one of two tasks is killed within a send", {
-  timeout: 180_000,
+  timeout: 360_000,
 }, async () => {
   const points = await listPairPoints(scene);
   // before it is sent, and sent but not recorded

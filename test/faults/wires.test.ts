@@ -35,7 +35,7 @@ beforeAll(async () => {
   session.mediaUrl = `http://media.example:${await lay("media host", Number(new URL(media.url).port))}/`;
   const { json } = await employees().login(demo().username, demo().password);
   Object.assign(session, { token: json.token, refresh: json.refresh_token });
-  await platform().until(() => platform().sockets.loggedIn > 0, 15_000);
+  await platform().until(() => platform().sockets.loggedIn > 0, 30_000);
   session.id = (await send("text")).id;
 });
 afterAll(async () => {
@@ -140,7 +140,7 @@ const cases = [...new Set(wireTable.map(({ wire }) => wire))].flatMap((wire) => 
 test.each(cases)(
   "to %s: %s has the outcomes of the table, and none when it is over",
   {
-    timeout: 90_000,
+    timeout: 180_000,
   },
   async (name, fault: WireFault, rows) => {
     const laid = wires.get(name === "secrets, first use" ? "secrets" : name);
@@ -165,6 +165,6 @@ test("after all faults, every accepted text and file has arrived once", async ()
     platform()
       .phones.find(({ number }) => number === phone)
       ?.inbox.map(({ text }) => text) ?? [];
-  await platform().until(() => texts.accepted.every((text) => arrived().includes(text)), 60_000);
+  await platform().until(() => texts.accepted.every((text) => arrived().includes(text)), 120_000);
   expect(arrived()).toEqual([...new Set(arrived())]);
 });

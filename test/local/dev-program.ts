@@ -69,7 +69,7 @@ export const useDevProgram = () => {
     const { baseUrl, apiKey } = devFile();
     const ask = () => fetch(`${baseUrl}/v1/penduduk`, { method: "POST", headers: { apikey: apiKey } });
     // on a busy machine the first connections to the database take longer than a function's 2.6 s: it answers 500
-    await expect.poll(async () => (await ask()).status, { timeout: 90_000 }).toBe(200);
+    await expect.poll(async () => (await ask()).status, { timeout: 180_000 }).toBe(200);
     return (await (await ask()).json()) as { total: number };
   };
   return { checkout, folder, devFile, start, startReady, stopAll, serverPid, isAlive, listResidents };

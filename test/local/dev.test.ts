@@ -33,17 +33,17 @@ describe("while it runs", () => {
     expect((await listResidents()).total).toBe(30);
   });
 
-  test("reloads a guide and a function after a change", async () => {
+  test("reloads a guide and a function after a change", { timeout: 240_000 }, async () => {
     const address = `${devFile().baseUrl}/docs/paging`;
     const guide = `${checkout.folder}/lib/docs/guides/en/paging.md`;
     writeFileSync(guide, `${readFileSync(guide, "utf8")}\nA line that was not there.\n`);
     await expect
-      .poll(async () => (await fetch(address)).text(), { timeout: 60_000 })
+      .poll(async () => (await fetch(address)).text(), { timeout: 110_000 })
       .toContain("A line that was not there.");
     const fn = `${checkout.folder}/functions/docs/file.ts`;
     const before = readFileSync(fn, "utf8");
     writeFileSync(fn, `${before}\nthrow new Error("does not start");\n`);
-    await expect.poll(async () => (await fetch(address)).status, { timeout: 60_000 }).not.toBe(200);
+    await expect.poll(async () => (await fetch(address)).status, { timeout: 110_000 }).not.toBe(200);
     writeFileSync(fn, before);
   });
 

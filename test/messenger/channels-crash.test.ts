@@ -53,7 +53,7 @@ const idsIn = async (pattern: string) => {
   return rows.map(({ id }) => id);
 };
 const untilSettled = () =>
-  expect.poll(() => idsIn("SENT|UNCERTAIN"), { timeout: 60_000 }).toHaveLength(count);
+  expect.poll(() => idsIn("SENT|UNCERTAIN"), { timeout: 120_000 }).toHaveLength(count);
 const report = (id: string) => applyReport(sql, firstAccount, { id, state: "DELIVERED" }, describeRefusal);
 
 /** By the number of the request: the gateway has the message, or has not, when the task is killed. */

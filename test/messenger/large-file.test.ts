@@ -98,7 +98,7 @@ beforeEach(async () => {
   [task, files] = await Promise.all([startProcess(platform), serveFiles()]);
   const paired = new AbortController();
   const pairing = keepPaired(platform, { url: task.url, token }, paired.signal);
-  await platform.until(() => platform.sockets.loggedIn > 0, 15_000);
+  await platform.until(() => platform.sockets.loggedIn > 0, 30_000);
   paired.abort();
   await pairing;
 });
@@ -106,7 +106,7 @@ beforeEach(async () => {
 test("a file of 50 MiB from a URL arrives intact, in bounded memory", async () => {
   const { status, json } = await task.sendFile(`${files}/announced/${limitBytes}/arsip.pdf`);
   expect(status).toBe(201);
-  await platform.until(() => platform.phone(citizen).find(json.id) !== undefined, 20_000);
+  await platform.until(() => platform.phone(citizen).find(json.id) !== undefined, 40_000);
   const { media } = platform.phone(citizen).find(json.id) ?? {};
   expect([media?.fileName, media?.mimetype, media?.lengthBytes]).toEqual([
     "arsip.pdf",

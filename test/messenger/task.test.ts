@@ -219,7 +219,7 @@ describe("two tasks", () => {
     expect(platform.sockets.mostLoggedIn).toBe(1);
   });
 
-  test("continue when the leader's database connections are terminated", { timeout: 60_000 }, async () => {
+  test("continue when the leader's database connections are terminated", { timeout: 120_000 }, async () => {
     const task = await startOpen();
     for (let i = 0; i < 3; i++) {
       const { id } = await submit(task, { text: String(i) });

@@ -173,7 +173,7 @@ describe("traffic is recorded of", () => {
     for (const fn of ["employee/login", "employee/employees", "employee/ticket"]) {
       const asked = fn === "employee/employees" ? ticketUse : question(fn);
       const ask = () => system.ask({ ...asked, ...(fn !== "employee/login" && { as: "account" }) });
-      await expect.poll(async () => (await ask()).status, { interval: 0, timeout: 30_000 }).toBe(429);
+      await expect.poll(async () => (await ask()).status, { interval: 0, timeout: 60_000 }).toBe(429);
     }
   });
 

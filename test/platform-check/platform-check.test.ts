@@ -124,7 +124,7 @@ test("a platform that delivers nothing fails the receipts", async () => {
   platform.behave({ receipts: [] });
   const interrupted = new AbortController();
   const checking = check(platform, { signal: interrupted.signal });
-  await platform.until(() => platform.phone(own).inbox.length === 3, 30_000);
+  await platform.until(() => platform.phone(own).inbox.length === 3, 60_000);
   interrupted.abort();
   const rows = await checking;
   expect(failed(rows).map(({ step, seen }) => [step, seen])).toEqual(
@@ -168,7 +168,7 @@ test("an account that is linked after the time limit of the link is unlinked on 
     },
   });
   // the first login links
-  await platform.until(() => platform.sockets.logins > 1, 30_000);
+  await platform.until(() => platform.sockets.logins > 1, 60_000);
   interrupted.abort();
   platform.behave({});
   const rows = await checking;
@@ -200,7 +200,7 @@ test("the command links by pairing code, prints the table without numbers, and e
   const log = vi.spyOn(console, "log");
   const running = callCommand(load, { LOG_LEVEL: "error" }, ...args, ...rest);
   const find = (pattern: RegExp) => pattern.exec(log.mock.calls.flat().join("\n"));
-  const poll = { timeout: 50_000 };
+  const poll = { timeout: 100_000 };
   await expect.poll(() => find(/Type (\w+):/)?.[1], poll).toBeDefined();
   // the client shows the code without waiting for the platform
   await platform.until(() => platform.codeAwaited);

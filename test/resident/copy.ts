@@ -49,5 +49,5 @@ export const untilSettled = async (sql: postgres.Sql): Promise<void> => {
       select pg_snapshot_xmin(pg_current_snapshot()) > ${now?.xid ?? ""}::text::xid8 as is`;
     return row?.is;
   };
-  await expect.poll(isSettled, { timeout: 60_000 }).toBe(true);
+  await expect.poll(isSettled, { timeout: 120_000 }).toBe(true);
 };

@@ -74,10 +74,10 @@ test("totals and pages are correct after maintenance and writers were killed at 
   });
   for (let round = 0; round < rounds; round++) {
     await killAfter(url, random.below(200));
-    await expect.poll(() => isUp(url), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => isUp(url), { timeout: 40_000 }).toBe(true);
     await withConnection(url, async (sql) => {
       expect([...(await recountBlocks(sql)), ...(await recountProfiles(sql, 100))]).toEqual([]);
       expect(await checkPages(sql, random, 10)).toBeGreaterThan(20);
     });
   }
-}, 120_000);
+}, 240_000);

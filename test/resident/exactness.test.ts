@@ -62,4 +62,4 @@ test("list and search equal a direct count in the same snapshot during eight wri
 
   // each comparison has failed by itself where it had to
   expect(enough()).toBe(true);
-}, 120_000);
+}, 240_000);

@@ -90,7 +90,7 @@ test("of 5,000 reads of any kind, those of a resident are exactly the ones that 
     expect(shownTo.get(id)?.length).toBeGreaterThan(20);
     expect([id, await requestsOf(id)]).toEqual([id, shownTo.get(id)]);
   }
-}, 120_000);
+}, 240_000);
 
 test("the reads of a resident are listed newest first, across partitions", async () => {
   await list("a", 1, 10);

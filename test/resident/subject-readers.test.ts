@@ -50,7 +50,7 @@ test("a resident who is restricted, shown again and erased leaves and enters tot
       looks += 1;
     }
   };
-  const until = (count: number) => expect.poll(() => looks, { timeout: 30_000 }).toBeGreaterThan(count);
+  const until = (count: number) => expect.poll(() => looks, { timeout: 60_000 }).toBeGreaterThan(count);
   const change = async () => {
     for (let round = 0; round < 8; round += 1)
       for (const isLifted of [false, true]) {
@@ -69,4 +69,4 @@ test("a resident who is restricted, shown again and erased leaves and enters tot
   expect(seen).toEqual(new Set(["true", "false"]));
   expect(await look(admin)).toEqual([false, false, false, false]);
   expect(await recountBlocks(admin)).toEqual([]);
-}, 60_000);
+}, 120_000);

@@ -69,7 +69,7 @@ test.each([1, 2, 3])(
     await copy.walk(findSize);
     expect(copy.returned).toEqual([]);
   },
-  60_000,
+  120_000,
 );
 
 test("changes wait for a transaction that is older, and lose nothing when it commits", async () => {

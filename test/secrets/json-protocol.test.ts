@@ -79,7 +79,7 @@ test("an answer that is cut or no JSON is an error that does not quote it", asyn
   expect(error.message).not.toContain("hush");
 });
 
-test("an answer that stalls after its headers is asked for again", { timeout: 10_000 }, async () => {
+test("an answer that stalls after its headers is asked for again", { timeout: 20_000 }, async () => {
   const requests = await serveAnswers((response) => response.writeHead(200).write("{"), found);
   expect((await read()).SecretString).toBe("value");
   expect(requests).toHaveLength(2);

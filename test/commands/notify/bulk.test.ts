@@ -149,7 +149,7 @@ describe("bulk", () => {
     expect((await sent()).map(({ text }) => text.slice(0, 4))).toEqual(["Yth.", "Baru"]);
   });
 
-  test("started twice at once under one name reaches each phone once", { timeout: 60_000 }, async () => {
+  test("started twice at once under one name reaches each phone once", { timeout: 120_000 }, async () => {
     writePeople(500);
     const start = () =>
       startCommand(
@@ -233,7 +233,7 @@ describe("bulk", () => {
     expect(await countMessages()).toBe(0);
   });
 
-  test("killed twice in the middle and repeated hands each line over once", { timeout: 60_000 }, async () => {
+  test("killed twice in the middle and repeated hands each line over once", { timeout: 120_000 }, async () => {
     writePeople(1_000);
     const start = () =>
       startCommand(
@@ -255,7 +255,7 @@ describe("bulk", () => {
     expect([await countMessages(), new Set(await phones()).size]).toEqual([1_000, 1_000]);
   });
 
-  test("repeated while it is sent reaches each phone once", { timeout: 60_000 }, async () => {
+  test("repeated while it is sent reaches each phone once", { timeout: 120_000 }, async () => {
     const platform = own.city.messenger?.platform ?? expect.fail("the city has no platform");
     const inboxOf = (row: number) =>
       platform.phones.find(({ number }) => number === phoneOf(row))?.inbox ?? [];
@@ -265,7 +265,7 @@ describe("bulk", () => {
     await admin((sql) => sql`update messaging.control set paused = false`);
     await send();
     await expect
-      .poll(() => [1, 2, 3].map((row) => inboxOf(row).length), { timeout: 45_000 })
+      .poll(() => [1, 2, 3].map((row) => inboxOf(row).length), { timeout: 90_000 })
       .toEqual([1, 1, 1]);
     expect((await send()).out).toContain("recipients: 3 accepted");
     expect(await countMessages()).toBe(3);
@@ -348,7 +348,7 @@ test.each([
   expect(await notify(...args)).toMatchObject({ status, errors: expect.stringContaining(message) });
 });
 
-test("says what to do when the messenger is unavailable", { timeout: 60_000 }, async () => {
+test("says what to do when the messenger is unavailable", { timeout: 120_000 }, async () => {
   writePeople(1);
   const variables = own.city.variables;
   own.city.variables = (needed) => ({ ...variables(needed), MESSENGER_URL: "http://127.0.0.1:1" });

@@ -101,7 +101,7 @@ test("the console says the same numbers as the command, and leaves no number and
 });
 
 test("a task that is killed twice in the middle, and gets the file again, tells nobody twice", {
-  timeout: 90_000,
+  timeout: 180_000,
 }, async () => {
   const file = fileOf(1_000);
   const fields = { template: "reminder", run: "tax" };
@@ -118,7 +118,7 @@ test("a task that is killed twice in the middle, and gets the file again, tells 
   const { console } = await startTask();
   expect(await console.read()).toContain("running interrupted: send the file again with this name");
   await console.start(file, fields);
-  await expect.poll(() => stateOf("tax"), { timeout: 30_000 }).toBe("done");
+  await expect.poll(() => stateOf("tax"), { timeout: 60_000 }).toBe("done");
   expect(await console.read()).toContain("done tax reminder");
   const told = await phones();
   expect([told.length, new Set(told).size]).toEqual([1_000, 1_000]);
@@ -139,12 +139,12 @@ test("a task that is stopped ends its run after the batch, and says how it goes 
   expect(before).toBeLessThan(3_000);
   const next = await startTask();
   await next.console.start(fileOf(3_000), { template: "reminder", run: "tax" });
-  await expect.poll(() => stateOf("tax"), { timeout: 30_000 }).toBe("done");
+  await expect.poll(() => stateOf("tax"), { timeout: 60_000 }).toBe("done");
   expect(new Set(await phones()).size).toBe(3_000);
 });
 
 test("the largest file of the longest texts fits in the memory of the container", {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   await admin(
     (sql) => sql`
@@ -158,6 +158,6 @@ test("the largest file of the longest texts fits in the memory of the container"
   const { text } = await console.preview(file, { template: "long", run: "all" });
   expect(text).toContain("will be sent 20,000");
   await console.start(file, { template: "long", run: "all" });
-  await expect.poll(async () => (await phones()).length, { timeout: 90_000 }).toBeGreaterThan(4_000);
+  await expect.poll(async () => (await phones()).length, { timeout: 180_000 }).toBeGreaterThan(4_000);
   await task.stop();
 });

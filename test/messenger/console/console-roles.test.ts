@@ -96,7 +96,7 @@ test("an action without an answer has an unknown outcome, until it ends", async 
   const pairing = Promise.withResolvers<string>();
   const { post, get, messenger } = await openLoggedIn({ requestPairingCode: () => pairing.promise });
   const posted = post("/pairing-code", { phone });
-  await vi.waitFor(() => expect(messenger.acts.at(-1)).toContain("pairing-code"), { timeout: 15_000 });
+  await vi.waitFor(() => expect(messenger.acts.at(-1)).toContain("pairing-code"), { timeout: 30_000 });
   await vi.advanceTimersByTimeAsync(20_000);
   await posted;
   expect((await get()).body).toContain("the outcome is unknown");

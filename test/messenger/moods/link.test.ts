@@ -148,7 +148,7 @@ describe("a passkey that is demanded while linking", () => {
     platform.behave({ passkey: true, loginFailure: { code: 401, logins: 1 } });
     platform.leave();
     platform.comeBack();
-    await platform.until(() => platform.sockets.logins > logins + 1, 15_000);
+    await platform.until(() => platform.sockets.logins > logins + 1, 30_000);
     await untilKind(task, "pairing");
     expect(await console.read()).toContain(banner);
     await task.findWhatsApp()?.unlink();

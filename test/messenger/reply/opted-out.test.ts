@@ -107,14 +107,14 @@ test.each([
   await platform.until(() => platform.arrivalsOf(id) === 1);
   if (waits) {
     await pause(true);
-    await expect.poll(async () => (await stateOf(task, id)).status, { timeout: 10_000 }).toBe("PENDING");
+    await expect.poll(async () => (await stateOf(task, id)).status, { timeout: 20_000 }).toBe("PENDING");
   }
   await write("stop");
   platform.behave({});
-  await expect.poll(async () => (await stateOf(task, id)).status, { timeout: 10_000 }).toBe("UNCERTAIN");
+  await expect.poll(async () => (await stateOf(task, id)).status, { timeout: 20_000 }).toBe("UNCERTAIN");
   expect((await stateOf(task, id)).reason).toBe(reason);
   await pause(false);
-  await expect.poll(async () => (await listReplies())[0]?.state, { timeout: 10_000 }).toBe("DELIVERED");
+  await expect.poll(async () => (await listReplies())[0]?.state, { timeout: 20_000 }).toBe("DELIVERED");
   expect(platform.arrivalsOf(id)).toBe(1);
 });
 

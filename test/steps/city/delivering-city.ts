@@ -16,7 +16,7 @@ interface DeliveringCity {
   becomes(id: string, status: string): Promise<void>;
 }
 
-const timeoutMs = 45_000;
+const timeoutMs = 90_000;
 
 /** A city for one test file with a messenger process, and the fake platform in this process. */
 export const useDeliveringCity = (misbehaviour: Misbehaviour = {}): DeliveringCity => {
