@@ -171,7 +171,10 @@ describe("GET /messages", () => {
   });
 
   test("answers 400 to an end of a page that the messenger does not know", async () => {
-    answerWith({ code: "invalid_request", message: "after must be next of the previous page, unchanged" }, 400);
+    answerWith(
+      { code: "invalid_request", message: "after must be next of the previous page, unchanged" },
+      400,
+    );
     const { status, json } = await get("/messages?after=abc");
     expect([status, json.code]).toEqual([400, "VALIDATION_ERROR"]);
   });

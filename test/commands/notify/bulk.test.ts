@@ -233,7 +233,9 @@ describe("bulk", () => {
     expect(await countMessages()).toBe(0);
   });
 
-  test("killed twice in the middle and repeated hands each line over once", { timeout: 120_000 }, async () => {
+  test("killed twice in the middle and repeated hands each line over once", {
+    timeout: 120_000,
+  }, async () => {
     writePeople(1_000);
     const start = () =>
       startCommand(
