@@ -101,7 +101,7 @@ export const benchOutbox = async ({
     const pids = [process.pid, backend?.pid ?? 0];
     await rate(pids, measured, cycle);
     // as autovacuum does within a minute, which would make other plans in the middle
-    const owner = postgres(database.adminUrl);
+    const owner = postgres(database.adminUrl, { onnotice: () => {} });
     await owner`analyze`.finally(() => owner.end());
     const before = await rate(pids, measured, cycle);
     await holder`set idle_in_transaction_session_timeout = 0`;
