@@ -77,7 +77,7 @@ const checkTypes = async (workshop: Workshop, mutants: readonly Placed[]) => {
 /** Without a mutant the tests must pass, or every mutant would seem detected. */
 const checkTests = async (workshop: Workshop, mutants: readonly Placed[]) => {
   const files = [...new Set(mutants.flatMap(({ tests }) => tests))];
-  const { failed } = await workshop.test(files, undefined, 60_000 + files.length * 20_000);
+  const { failed } = await workshop.test(files, undefined, 240_000 + files.length * 60_000, 120_000);
   if (failed.length > 0) throw new CommandError(`The tests fail without any mutant:\n${failed.join("\n")}`);
 };
 
