@@ -25,7 +25,7 @@ const compose = (changed: Readonly<Record<string, unknown>> = {}) => {
 
 const [aurora, instance, existing] = examples.database;
 const stages = {
-  aurora: compose({ database: aurora }),
+  aurora: compose({ database: aurora, citizenPortalRole: examples.citizenPortalRole[0] }),
   instance: compose({ database: instance, domain: examples.domain[0], alarmUrl: examples.alarmUrl[0] }),
   existing: compose({ database: existing }),
 };
