@@ -19,9 +19,9 @@ import {
   type Rejected,
   Submission,
 } from "#lib/messaging/submission.ts";
+import { onceClosed } from "#lib/once-closed.ts";
 import { isSameText } from "#lib/same-text.ts";
 import { ByteBudget } from "./accept/byte-budget.ts";
-import { onceClosed } from "./once-closed.ts";
 
 /** An upload of 4 MiB, the limit of the Lambda function, and its headers. */
 const maxBodyBytes = 5 * 1024 * 1024;

@@ -4,7 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyRequest } from "fastify";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { BulkName } from "#lib/messaging/submission.ts";
-import { onceClosed } from "../once-closed.ts";
+import { onceClosed } from "#lib/once-closed.ts";
 import { type BulkOptions, bulkActionNames, performBulk } from "./bulk-action.ts";
 import type { OperatorLogin, OperatorLogins } from "./login/operator-login.ts";
 import type { LoginOptions } from "./login-routes.ts";

@@ -29,7 +29,7 @@ export const ofConsole: readonly Mutant[] = [
   },
   {
     breaks: "Clients that go while their login is checked use up the room for files",
-    file: "lib/messenger/once-closed.ts",
+    file: "lib/once-closed.ts",
     find: "if (raw.closed) callBack();\n  else raw",
     replace: "raw",
     tests: ofBulk,
