@@ -62,25 +62,7 @@ const countRead = async (work: () => Promise<unknown>): Promise<number> => {
   return (await readCounters()).read - before;
 };
 
-test.each(["none", "of an hour when nothing waited", "of now"])(
-  "the next message is found without reading all that wait, with statistics %s",
-  async (statistics) => {
-    await addMany("READ");
-    if (statistics !== "none") await analyze();
-    await addMany("PENDING");
-    if (statistics === "of now") await analyze();
-    const epoch = await beginTerm(sql);
-    const read = await countRead(async () => {
-      for (let taken = 0; taken < 20; taken++) {
-        const message = (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken");
-        if (taken % 5 === 0) await requeueUnsent(sql, message, 3_600);
-        else await markSent(sql, message);
-      }
-    });
-    expect(read).toBeLessThan(many);
-  },
-);
-
+// the first: with the statistics of other tests, PostgreSQL chooses another index
 test("closed messages are not looked at while an open transaction keeps their entries in the indexes", async () => {
   await database.connect(1).begin("isolation level repeatable read", async (held) => {
     await held`select count(*) from messaging.message`;
@@ -102,6 +84,25 @@ test("closed messages are not looked at while an open transaction keeps their en
     expect(await countEntries(take(0))).toBeGreaterThan(many);
   });
 });
+
+test.each(["none", "of an hour when nothing waited", "of now"])(
+  "the next message is found without reading all that wait, with statistics %s",
+  async (statistics) => {
+    await addMany("READ");
+    if (statistics !== "none") await analyze();
+    await addMany("PENDING");
+    if (statistics === "of now") await analyze();
+    const epoch = await beginTerm(sql);
+    const read = await countRead(async () => {
+      for (let taken = 0; taken < 20; taken++) {
+        const message = (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken");
+        if (taken % 5 === 0) await requeueUnsent(sql, message, 3_600);
+        else await markSent(sql, message);
+      }
+    });
+    expect(read).toBeLessThan(many);
+  },
+);
 
 test("a message that is open again is found within a second, although later ones are open", async () => {
   await addMany("PENDING");
