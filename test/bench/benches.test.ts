@@ -21,7 +21,7 @@ import { benchWarm } from "./warm.ts";
 // with one sample of each: what is measured means nothing here
 
 /** Each starts many processes; the first run installs the frameworks, and builds the documentation. */
-vi.setConfig({ testTimeout: 300_000 });
+vi.setConfig({ testTimeout: 900_000 });
 
 const effort = { samples: 1, plainMs: 0, readMs: 0, readRounds: 1, writeMs: 50, writeRounds: 1 };
 
@@ -56,9 +56,9 @@ test.each([
 
 test("environments that compete for the connections of the smallest server cause no 500, and operators still connect", async () => {
   quiet();
-  const { figures } = await benchEnvironments({ requests: 200, environments: 40, offered: [2] });
+  const { figures } = await benchEnvironments({ requests: 60, environments: 20, offered: [2] });
   const { burst } = figures as { burst: Record<string, number> };
-  expect([burst["500"], (burst.served ?? 0) + (burst["503"] ?? 0)]).toEqual([0, 200]);
+  expect([burst["500"], (burst.served ?? 0) + (burst["503"] ?? 0)]).toEqual([0, 60]);
   expect(burst.operatorMs).toBeDefined();
 });
 

@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { Point, Points } from "../steps/points.ts";
 import { playScenario, watchTask } from "./kill.ts";
 import { type Scene, startScene } from "./scene.ts";
@@ -61,11 +62,16 @@ const play = async (scene: PairScene, at?: RolePoint) => {
   return { wrongs, all, isKilled: armed?.hasKilled() ?? false };
 };
 
-/** The points of both tasks, from one scenario without a kill. */
-export const listPairPoints = async (scene: PairScene): Promise<RolePoint[]> => {
+const playWhole = async (scene: PairScene): Promise<RolePoint[]> => {
   const { wrongs, all } = await play(scene);
   if (wrongs.length > 0) throw new Error(wrongs.join("; "));
   return all;
+};
+
+/** The points of both tasks that two scenarios without a kill cross: only a first one has some. */
+export const listPairPoints = async (scene: PairScene): Promise<RolePoint[]> => {
+  const [first, second] = [await playWhole(scene), await playWhole(scene)];
+  return first.filter((point) => second.some((other) => isDeepStrictEqual(other, point)));
 };
 
 /** Kills one of the tasks at each of the points. @returns what was wrong after which. */
