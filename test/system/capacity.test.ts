@@ -21,7 +21,9 @@ const used: Partial<Record<LoginRole, number>> = { "partner-admin": 1 };
 
 const connectAs = (role: LoginRole) => {
   const credentials = connectionTo(readLocalSecret(`database/${role}`, own.city.secrets));
-  return postgres({ ...credentials, max: 1, fetch_types: false, onnotice: () => {} });
+  // opening all takes longer than an idle one may last
+  const connection = { idle_session_timeout: 0 };
+  return postgres({ ...credentials, connection, max: 1, fetch_types: false, onnotice: () => {} });
 };
 
 test("while each role has all of its connections, operators still connect, and callers get a 503", async () => {
