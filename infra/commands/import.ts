@@ -8,7 +8,7 @@ import { residentImport } from "#lib/resident/import.ts";
 import { categoryImport, galleryImport } from "#lib/tourism/import.ts";
 import { CommandError, command, exitCodes, getSize, type Reply, runCommand, WrongCall } from "./command.ts";
 import { withConnection } from "./connect.ts";
-import { findPepper } from "./pepper.ts";
+import { findPepper, setAuditPepper } from "./pepper.ts";
 import { startProgress } from "./progress.ts";
 import { RejectionReport } from "./rejections.ts";
 
@@ -39,8 +39,7 @@ const begin = async (table: ImportTable, sql: postgres.Sql): Promise<ImportTable
   return beginImport(sql, () => findPepper("PEPPER_SECRET_ID", "audit-pepper")).catch((error: unknown) => {
     if (!(error instanceof OtherPepper)) throw error;
     throw new CommandError(
-      "This import must not add erased residents again. Set PEPPER_SECRET_ID to the full name of the stage's secret " +
-        "audit-pepper, with the version that it had when they were erased.",
+      `This import must not add erased residents again. ${setAuditPepper}, with the version that it had when they were erased.`,
     );
   });
 };

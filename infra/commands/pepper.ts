@@ -7,6 +7,9 @@ import { WrongCall } from "./command.ts";
 
 type Pepper = SecretValue<"audit-pepper">;
 
+/** What an operator does without the right pepper of the audit. */
+export const setAuditPepper = "Set PEPPER_SECRET_ID to the full name of the stage's secret audit-pepper";
+
 /**
  * Finds the pepper of digests: that of the running `npm run dev`, or the secret that a setting names.
  *

@@ -41,10 +41,8 @@ export const reportToPortal = async (
   if (!parsed.success) return { error: parsed.error.issues.map(({ message }) => message).join("; ") };
   const { nik, case: caseReference = null, most } = parsed.data;
   const { version, digest } = await digestTerm();
-  const nikDigest = digest(nik);
-  if (!nikDigest) throw new Error("a NIK has a digest");
   const reason = "request in the portal";
-  const act = { nik, nikDigest, pepperVersion: version, reason, caseReference, requestId };
+  const act = { nik, nikDigest: digest(nik), pepperVersion: version, reason, caseReference, requestId };
   const report = await withDatabase((sql) => reportForPortal(sql, act, most)).catch((error: unknown) => {
     // the runtime logs no cause
     log.error("report to the portal failed", { request_id: requestId, error });

@@ -30,7 +30,7 @@ export const beginImport = async (
   if (!pepper || erased.some(({ version }) => version !== pepper.version)) throw new OtherPepper();
   const { digest } = digestWith(pepper);
   const digests = new Set(erased.map((one) => one.digest));
-  const isErased = (nik: string) => digests.has(digest(nik)?.toString("hex") ?? "");
+  const isErased = (nik: string) => digests.has(digest(nik).toString("hex"));
   const columns = residentImport.columns.map((column) =>
     column.column === residentImport.key
       ? {

@@ -15,11 +15,14 @@ export const preparePepper = (): void => {
 };
 
 /** Digests terms with the given pepper. */
-export const digestWith = ({ version, pepper: key }: Pepper) => ({
-  version,
-  digest: (term: string | undefined): Buffer | null =>
-    term === undefined ? null : createHmac("sha256", key).update(term).digest(),
-});
+export const digestWith = ({ version, pepper: key }: Pepper) => {
+  function digest(term: string): Buffer;
+  function digest(term: string | undefined): Buffer | null;
+  function digest(term: string | undefined): Buffer | null {
+    return term === undefined ? null : createHmac("sha256", key).update(term).digest();
+  }
+  return { version, digest };
+};
 
 /**
  * Digests a term that must not be stored in plain text, by HMAC-SHA-256: equal terms have equal digests. The pepper is

@@ -4,7 +4,7 @@ import { type Act, otherPepper, reference, referenceRule, type SubjectState } fr
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { CommandError, WrongCall } from "../command.ts";
 import { withConnection } from "../connect.ts";
-import { findPepper } from "../pepper.ts";
+import { findPepper, setAuditPepper } from "../pepper.ts";
 
 /** @throws WrongCall */
 const readReference = (option: string) => (text: string) => {
@@ -36,12 +36,10 @@ export interface ActOptions {
 /** @throws CommandError without the pepper of the audit. */
 export const createAct = async (nik: string, given: ActOptions): Promise<Act> => {
   const pepper = await findPepper("PEPPER_SECRET_ID", "audit-pepper");
-  const nikDigest = pepper && digestWith(pepper).digest(nik);
-  if (!nikDigest)
-    throw new CommandError("Set PEPPER_SECRET_ID to the full name of the stage's secret audit-pepper.");
+  if (!pepper) throw new CommandError(`${setAuditPepper}.`);
   return {
     nik,
-    nikDigest,
+    nikDigest: digestWith(pepper).digest(nik),
     pepperVersion: pepper.version,
     operator: given.by,
     reason: given.reason,
@@ -55,8 +53,7 @@ export const perform = <T>(act: (sql: postgres.Sql) => Promise<T>): Promise<T> =
   withConnection("subject", act).catch((error: { code?: string }) => {
     if (error.code !== otherPepper) throw error;
     throw new CommandError(
-      "Residents were erased with another version of the pepper. Set PEPPER_SECRET_ID to the full name of the stage's secret " +
-        "audit-pepper, with the version that it had then.",
+      `Residents were erased with another version of the pepper. ${setAuditPepper}, with the version that it had then.`,
     );
   });
 

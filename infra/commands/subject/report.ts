@@ -90,8 +90,7 @@ const describe = (report: Report): string => {
 /** @throws CommandError without the pepper of opt-outs. */
 const digestNumber = async (number: string): Promise<{ number: string; digest: Buffer }> => {
   const pepper = await findPepper("OPT_OUT_PEPPER_SECRET_ID", "opt-out-pepper");
-  const digest = pepper && digestWith(pepper).digest(number);
-  if (digest) return { number, digest };
+  if (pepper) return { number, digest: digestWith(pepper).digest(number) };
   throw new CommandError(
     "For --phone, set OPT_OUT_PEPPER_SECRET_ID to the full name of the stage's secret opt-out-pepper.",
   );
