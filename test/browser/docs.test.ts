@@ -33,7 +33,10 @@ const open = async (path: string, options = {}) => {
     locale: "en-US",
     ...options,
   });
-  onTestFinished(() => context.close());
+  onTestFinished(async () => {
+    await context.unrouteAll({ behavior: "ignoreErrors" }); // of files that the page still loads
+    await context.close();
+  });
   const page = await context.newPage();
   page.setDefaultTimeout(45_000);
   const response = await page.goto(`${origin}${path}`);

@@ -21,8 +21,8 @@ const used: Partial<Record<LoginRole, number>> = { "partner-admin": 1 };
 
 const connectAs = (role: LoginRole) => {
   const credentials = connectionTo(readLocalSecret(`database/${role}`, own.city.secrets));
-  // opening all takes longer than an idle one may last
-  const connection = { idle_session_timeout: 0 };
+  // opening all takes longer than an idle one may last; the driver does not send a zero
+  const connection = { idle_session_timeout: 3_600_000 };
   return postgres({ ...credentials, connection, max: 1, fetch_types: false, onnotice: () => {} });
 };
 
