@@ -141,8 +141,9 @@ create table messaging.message (
   -- at a million rows every 20,000 changes, not 200,000: until then, queries of open messages scan dead entries
   autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02
 );
--- an expression, which only the query for the first open one has: with old statistics, others would read all by it
-create index message_open on messaging.message ((seq + 0)) where is_open;
+-- of an expression and a condition that only the query for the first open one has: when statistics were made while little
+-- was open, others would read all by it
+create index message_open on messaging.message ((seq + 0)) where is_open and seq + 0 is not null;
 create index message_open_of_sender on messaging.message (sender, queue, lane, priority, seq) where is_open;
 create index message_open_of_phone on messaging.message (phone, priority, seq) where is_open;
 create index message_by_sending on messaging.message (sent_at) where sent_at is not null;

@@ -8,7 +8,7 @@ const marginSeq = 256;
 const look = async (sql: postgres.Sql): Promise<number> => {
   const [row] = await sql<{ seq: number }[]>`
     select coalesce(min(seq + 0), (select max(seq) from messaging.message), 0)::float8 as seq
-    from messaging.message where is_open and not_before <= now()`;
+    from messaging.message where is_open and seq + 0 is not null and not_before <= now()`;
   return (row?.seq ?? 0) - marginSeq;
 };
 

@@ -161,11 +161,32 @@ export const outbox: readonly Mutant[] = [
     only: "registration of a number",
   },
   {
+    breaks: "With statistics of an empty outbox, the watch reads the messages that are closed",
+    file: "lib/messenger/outbox/next.ts",
+    find: "order by lane, priority, seq limit 1) first)",
+    replace: "limit 1) first)",
+    tests: ofCost,
+  },
+  {
+    breaks: "With statistics of an empty outbox, the next message is sought among all that wait",
+    file: "lib/db/migrations/0013.do.messaging.sql",
+    find: "((seq + 0)) where is_open and seq + 0 is not null",
+    replace: "((seq + 0)) where is_open",
+    tests: ofCost,
+  },
+  {
+    breaks: "The outbox begins at the first message that waits for its time, not at the first that is due",
+    file: "lib/messenger/outbox/open-from.ts",
+    find: " and not_before <= now()`",
+    replace: "`",
+    tests: ofCost,
+  },
+  {
     breaks: "The next leader looks up every message behind one that waits",
     file: "lib/messenger/send/history.ts",
     find: "epoch is not null and not_before > now()",
     replace: "epoch is null and not_before > now()",
-    tests: ["test/messenger/outbox/cost.test.ts"],
+    tests: ofCost,
     only: "behind one of their number",
   },
   {
