@@ -54,9 +54,7 @@ export const listAwaited = async (
         select from senders s cross join lateral (
           select from messaging.message waiting
           where is_open and waiting.sender = s.sender and waiting.queue = own.queue and seq >= ${openFrom}
-            and state = 'PENDING' and not_before <= now()
-          -- that of the index, without which statistics of few open messages favor one that reads closed ones too
-          order by lane, priority, seq limit 1) first)
+            and state = 'PENDING' and not_before <= now() limit 1) first)
     )
     select distinct id from mine join awaited using (queue)`;
   return rows.map(({ id }) => id);

@@ -161,13 +161,6 @@ export const outbox: readonly Mutant[] = [
     only: "registration of a number",
   },
   {
-    breaks: "With statistics of an empty outbox, the watch reads the messages that are closed",
-    file: "lib/messenger/outbox/next.ts",
-    find: "order by lane, priority, seq limit 1) first)",
-    replace: "limit 1) first)",
-    tests: ofCost,
-  },
-  {
     breaks: "With statistics of an empty outbox, the next message is sought among all that wait",
     file: "lib/db/migrations/0013.do.messaging.sql",
     find: "((seq + 0)) where is_open and seq + 0 is not null",
