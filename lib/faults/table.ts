@@ -57,6 +57,11 @@ export const wrongLogin = unauthorized("Username or password is wrong. Check bot
 export const noScope = (scope: string) =>
   row(403, "forbidden", `The scope ${scope} is missing. Ask the operator for it.`);
 export const noAccess = row(403, "forbidden", "These credentials give no access. Ask the operator for it.");
+export const nameNotAgreed = row(
+  403,
+  "forbidden",
+  "The agreement of this key does not have the field nama, so it cannot search by name. Search by p_nik alone, or ask the operator for the field.",
+);
 export const classNotAllowed = (classes: readonly string[]) =>
   row(
     403,

@@ -1,6 +1,12 @@
 import { Fault } from "#lib/faults/fault.ts";
 import { invalidField } from "#lib/faults/invalid-input.ts";
-import { tooManyMismatches, tooManyMisses, tooManyResidents, walkEnded } from "#lib/faults/table.ts";
+import {
+  nameNotAgreed,
+  tooManyMismatches,
+  tooManyMisses,
+  tooManyResidents,
+  walkEnded,
+} from "#lib/faults/table.ts";
 import type { Partner } from "#lib/http/caller.ts";
 import { log } from "#lib/log.ts";
 import { type Purpose, wrongCursor } from "#lib/routes/resident.ts";
@@ -18,6 +24,7 @@ const wrongPurpose = (codes: string) =>
 /** Why the database refuses a read, by SQLSTATE. */
 const refusals: Readonly<Record<string, (detail: string) => Fault>> = {
   MI400: (codes) => invalidField("x-purpose", wrongPurpose(codes)),
+  MI403: () => new Fault(nameNotAgreed),
   MI429: () => new Fault(tooManyMisses),
   MI440: (field) => invalidField(field, wrongCursor[field as keyof typeof wrongCursor]),
   MI441: () => new Fault(walkEnded),

@@ -250,7 +250,7 @@ export const searchResidents = route({
   path: "/v1/penduduk/search",
   summary: "Searches residents by identity number, name or both",
   body: Criteria,
-  faults: ["tooManyMisses", "tooManyResidents"],
+  faults: ["nameNotAgreed", "tooManyMisses", "tooManyResidents"],
 });
 
 export const verifyResident = route({

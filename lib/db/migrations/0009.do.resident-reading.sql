@@ -163,6 +163,19 @@ begin
 end
 $$;
 
+-- The totals of searches would tell a name that the agreement does not show, letter by letter.
+create function resident.check_name_search(partner text, key text, name text) returns void
+language plpgsql stable
+set search_path = resident, pg_temp as $$
+begin
+  if name <> '' and exists (
+    select from partner.api_key k where k.id = key and k.partner_id = partner and 'nama' <> all (k.fields))
+  then
+    raise exception using errcode = 'MI403', message = 'the agreement does not have names';
+  end if;
+end
+$$;
+
 -- What a partner has read within ten minutes. Concurrent reads are counted in separate rows, so that none waits for another.
 create table resident.read_count (
   id bigint generated always as identity primary key,
@@ -306,6 +319,7 @@ begin
   if (nik is null) <> (nik_digest is null) or (name is null) <> (name_digest is null) then
     raise exception using errcode = 'invalid_parameter_value', message = 'each searched term needs its digest';
   end if;
+  perform resident.check_name_search(partner_id, key_id, name);
   perform resident.check_purpose(partner_id, key_id, purpose);
   perform resident.check_reads(partner_id, nik is not null);
   reading := resident.read_search(

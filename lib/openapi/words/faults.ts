@@ -55,6 +55,10 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     en: "The credentials do not give access to this endpoint. Ask the operator for access.",
     id: "Kredensial tidak memberi akses ke endpoint ini. Minta akses kepada pengelola.",
   },
+  nameNotAgreed: {
+    en: "The agreement of the key does not have the field `nama`, which searches by name would tell. Search by `p_nik` alone, or ask the operator for the field.",
+    id: "Perjanjian kunci ini tidak memuat field `nama`, yang dapat terungkap lewat pencarian nama. Cari hanya dengan `p_nik`, atau minta field itu kepada pengelola.",
+  },
   classNotAllowed: {
     en: "This sender may not send messages of this class; the message names those that it may. Send one of them, or ask the operator for another. Nothing was accepted.",
     id: "Pengirim ini tidak boleh mengirim pesan kelas ini; pesan kesalahan menyebutkan kelas yang boleh. Kirim salah satunya, atau minta kelas lain kepada pengelola. Tidak ada yang diterima.",

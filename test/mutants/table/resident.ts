@@ -323,6 +323,13 @@ export const resident: readonly Mutant[] = [
     only: "two claims about one column",
   },
   {
+    breaks: "A key without names finds them letter by letter",
+    file: reading,
+    find: "'nama' <> all (k.fields)",
+    replace: "'nama' = all (k.fields)",
+    tests: ["test/resident/fields.test.ts"],
+  },
+  {
     breaks: "A search shows fields that the agreement lacks",
     file: reading,
     find: "page.ids := finding.ids;\n  page.residents := resident.show(page.ids, fields);",
