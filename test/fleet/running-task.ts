@@ -145,7 +145,7 @@ export const readConsole = async (task: Task): Promise<string> => {
 };
 
 export const untilKind = (task: Task, kind: string) =>
-  expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 30_000 }).toBe(kind);
+  expect.poll(() => task.findWhatsApp()?.state().kind).toBe(kind);
 
 export const untilOpen = async (task: Task, on: Platform = platform) => {
   await expect.poll(() => task.findWhatsApp()?.state().kind).toMatch(/pairing|open/);

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import { describeRefusal } from "#lib/messenger/channels/platform-codes.ts";
@@ -53,8 +53,11 @@ const idsIn = async (pattern: string) => {
   return rows.map(({ id }) => id);
 };
 const untilSettled = () =>
-  expect.poll(() => idsIn("SENT|UNCERTAIN"), { timeout: 120_000 }).toHaveLength(count);
+  expect.poll(() => idsIn("SENT|UNCERTAIN"), { timeout: 300_000 }).toHaveLength(count);
 const report = (id: string) => applyReport(sql, firstAccount, { id, state: "DELIVERED" }, describeRefusal);
+
+/** Starts several processes. */
+vi.setConfig({ testTimeout: 400_000 });
 
 /** By the number of the request: the gateway has the message, or has not, when the task is killed. */
 const moods: Readonly<Record<number, Mood>> = {

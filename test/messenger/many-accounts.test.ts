@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { createMessengerDatabase } from "../fleet/messenger-database.ts";
 import { runTrial } from "../fleet/trial.ts";
 
-vi.setConfig({ testTimeout: 300_000 });
+vi.setConfig({ testTimeout: 900_000 });
 
 const perMinute = 70;
 const newContactsPerDay = 60;

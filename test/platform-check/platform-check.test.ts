@@ -23,7 +23,7 @@ const settingsOf = ({ url, rootKey, mediaCa }: Platform) => ({
   url,
   rootKey,
   mediaCa,
-  answerTimeoutMs: 1_000,
+  answerTimeoutMs: 5_000,
   reconnection: { minMs: 20, maxMs: 200, stableMs: 60_000 },
 });
 

@@ -39,7 +39,7 @@ export const tryOnSchema = async (
     .filter((file) => texts.get(file) !== release.read(place(file)));
   if (changed.length > 0) return changed.map((file) => `${file} has run, and was changed or removed since`);
   for (const [file, text] of texts) release.write(place(file), text);
-  const { passed, failed } = await release.test(files, undefined, mostMs, 60_000);
+  const { passed, failed } = await release.test(files, undefined, mostMs, 240_000);
   if (failed.length === 0 && passed.length === 0) return ["no test of the release ran"];
   return failed.map((name) => `the release fails: ${name}`);
 };

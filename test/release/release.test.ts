@@ -24,12 +24,12 @@ const attempt = (migrations: string) => {
 };
 const attemptWith = (text: string) => attempt(migrationsWith({ "9999.do.next.sql": asOwner(text) }));
 
-test("a release passes on a schema to which the next one only adds", { timeout: 240_000 }, async () =>
+test("a release passes on a schema to which the next one only adds", { timeout: 1_000_000 }, async () =>
   expect(await attemptWith("alter table resident.resident add note text not null default ''")).toEqual([]),
 );
 
 test("a release fails on a schema from which the next one takes what it reads, and the test is named", {
-  timeout: 240_000,
+  timeout: 1_000_000,
 }, async () => {
   const wrongs = await attemptWith("alter function resident.search rename to find");
   expect(wrongs).not.toEqual([]);

@@ -26,7 +26,7 @@ export const messagingClient = (baseUrl: string, credentials: Credentials) => {
   const ask = async (path: string, init: RequestInit = {}): Promise<Said> => {
     const response = await fetch(`${baseUrl}${path}`, {
       method: "POST",
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(100_000),
       ...init,
       headers: { authorization: basicHeader(credentials), ...init.headers },
     });

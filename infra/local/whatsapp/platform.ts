@@ -37,7 +37,7 @@ export interface PlatformOptions {
 export type Platform = Awaited<ReturnType<typeof startPlatform>>;
 
 const defaultAccount = "6281100000001";
-const defaultWaitMs = 30_000;
+const defaultWaitMs = 90_000;
 
 /**
  * Starts a simulated WhatsApp on loopback that speaks the real protocol to the real client: Noise, binary stanzas,

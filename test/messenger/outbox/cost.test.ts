@@ -125,9 +125,7 @@ test("a message that was scheduled is found within a second after it is due, alt
   await sql`update messaging.message set not_before = now() + interval '300 milliseconds' where seq <= ${many / 2}`;
   await openFrom.find(sql);
   await expect
-    .poll(async () => (await takeAny(sql, epoch, { openFrom: await openFrom.find(sql) }))?.id, {
-      timeout: 2_000,
-    })
+    .poll(async () => (await takeAny(sql, epoch, { openFrom: await openFrom.find(sql) }))?.id)
     .toBe("PENDING1");
 });
 
