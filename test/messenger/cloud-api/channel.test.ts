@@ -186,7 +186,7 @@ test.each<[string, Behaviour]>([
 test.each([true, false])(
   "without an answer in time a message may have left (taken: %s)",
   async (accepted) => {
-    const { platform, deliver } = await openChannel({ timeoutMs: 300 });
+    const { platform, deliver } = await openChannel({ timeoutMs: 2_000 });
     platform.state.messages = [{ hang: true, accepted }];
     await expect(deliver(outgoing({ text }))).rejects.toMatchObject({ ...mayHaveLeft, reason: "no-answer" });
     expect(platform.posts()).toBe(1);

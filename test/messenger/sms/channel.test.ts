@@ -81,7 +81,7 @@ describe.each(names)("of %s", (name) => {
   test.each<Mood>(["fails-after-it-accepted", "hangs-after", "resets-after", "truncates"])(
     "a text is taken by a gateway that %s: it may have left, and goes out once",
     async (mood) => {
-      const { deliver, gateway, channel } = await start(name, () => mood, { timeoutMs: 300 });
+      const { deliver, gateway, channel } = await start(name, () => mood, { timeoutMs: 2_000 });
       expect(await failureOf(deliver(message("x")))).toMatchObject({ mayHaveLeft: true });
       expect(gateway.taken).toHaveLength(1);
       expect(gateway.asked).toHaveLength(1);
@@ -92,7 +92,7 @@ describe.each(names)("of %s", (name) => {
   test.each<Mood>(["fails", "hangs-before", "resets-before", "redirects", "answers-without-end"])(
     "a gateway that %s may have the text",
     async (mood) => {
-      const { deliver, gateway } = await start(name, () => mood, { timeoutMs: 300 });
+      const { deliver, gateway } = await start(name, () => mood, { timeoutMs: 2_000 });
       expect(await failureOf(deliver(message("x")))).toMatchObject({ mayHaveLeft: true });
       expect(gateway.asked).toHaveLength(1);
     },
