@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { useDeliveringCity } from "../steps/city/delivering-city.ts";
+import { withCityDatabase } from "../steps/city/own-city.ts";
 import { formOf, messagingClient } from "../steps/messaging.ts";
 
 const city = useDeliveringCity({ receipts: ["delivered", "read"], receiptDelayMs: 20 });
@@ -29,12 +30,12 @@ const sendText = async (
 const cancel = (id: string) => city.client.ask(`/messages/${id}`, { method: "DELETE" });
 const list = async (query: string) => (await city.client.ask(`/messages?${query}`, { method: "GET" })).json;
 /** Lets messages that are scheduled be sent now, once all of them are accepted. */
-const makeDue = async (ids: readonly string[]) => {
-  const sql = city.own.city.database.connectAs("messenger");
-  await sql`
-    update messaging.message set not_before = now(), due_at = now()
-    where id = any(string_to_array(${ids.join()}, ',')) and state = 'PENDING'`.finally(() => sql.end());
-};
+const makeDue = (ids: readonly string[]) =>
+  withCityDatabase(city.own)(
+    (sql) => sql`
+      update messaging.message set not_before = now(), due_at = now()
+      where id = any(string_to_array(${ids.join()}, ',')) and state = 'PENDING'`,
+  );
 const textsOn = (number: string) => city.platform.phone(number).inbox.map(({ text }) => text);
 
 test("a message for later waits, and arrives at its time, after later ones to its number", async () => {

@@ -12,6 +12,9 @@ import { putMessage } from "./outbox/outbox-rows.ts";
 import { dialects, settingsOf } from "./sms/dialects.ts";
 import { type Mood, startGateway } from "./sms/gateway.ts";
 
+/** Starts several processes. */
+vi.setConfig({ testTimeout: 400_000 });
+
 stageEachTest();
 
 /** Runs a messenger in another process, and a new one each time it is killed, until the test ends. */
@@ -55,9 +58,6 @@ const idsIn = async (pattern: string) => {
 const untilSettled = () =>
   expect.poll(() => idsIn("SENT|UNCERTAIN"), { timeout: 300_000 }).toHaveLength(count);
 const report = (id: string) => applyReport(sql, firstAccount, { id, state: "DELIVERED" }, describeRefusal);
-
-/** Starts several processes. */
-vi.setConfig({ testTimeout: 400_000 });
 
 /** By the number of the request: the gateway has the message, or has not, when the task is killed. */
 const moods: Readonly<Record<number, Mood>> = {

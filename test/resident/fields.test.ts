@@ -16,13 +16,15 @@ const addKey = async (...fields: string[]) => {
   return { ...issued, name };
 };
 
-const read = async (path: string, body: unknown, apikey = own.city.apiKey): Promise<Shown[]> => {
-  const headers = { apikey, "content-type": "application/json" };
-  const response = await fetch(`${own.city.baseUrl}${path}`, {
+const post = (path: string, body: unknown, apikey: string) =>
+  fetch(`${own.city.baseUrl}${path}`, {
     method: "POST",
-    headers,
+    headers: { apikey, "content-type": "application/json" },
     body: JSON.stringify(body),
   });
+
+const read = async (path: string, body: unknown, apikey = own.city.apiKey): Promise<Shown[]> => {
+  const response = await post(path, body, apikey);
   const { data } = (await response.json()) as { data: Shown[] };
   // the ids of a walk are the partner's own
   return data.map(({ id: _, ...shown }) => shown);
@@ -66,11 +68,7 @@ test.each([{ p_nama: "a" }, { p_nama: "a", p_nik: "9971012345670004" }])(
   "a key without the field nama cannot search by name, whose totals would tell it: %j",
   async (body) => {
     const { key } = await addKey("t_desakel");
-    const response = await fetch(`${own.city.baseUrl}/v1/penduduk/search`, {
-      method: "POST",
-      headers: { apikey: key, "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
+    const response = await post("/v1/penduduk/search", body, key);
     const { message } = (await response.json()) as { message: string };
     expect([response.status, message]).toEqual([403, expect.stringContaining("field nama")]);
   },

@@ -325,8 +325,8 @@ export const resident: readonly Mutant[] = [
   {
     breaks: "A key without names finds them letter by letter",
     file: reading,
-    find: "'nama' <> all (k.fields)",
-    replace: "'nama' = all (k.fields)",
+    find: "'nama' <> all (fields)",
+    replace: "'nama' = all (fields)",
     tests: ["test/resident/fields.test.ts"],
   },
   {
