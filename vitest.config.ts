@@ -19,7 +19,7 @@ guardian.unref();
 
 /** Files that mostly wait are short: the default, which starts long ones first, would have all wait for them. */
 const slow =
-  /test\/(faults|bench|drill|release|local\/dev|smoke|browser|resident\/exactness|docs\/recipes|aws\/life-cycle)/;
+  /test\/(lab|local\/dev|browser|resident\/exactness|docs\/recipes|aws\/life-cycle)/;
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -138,7 +138,7 @@ test.each(sboms)("the licences of %s are known and accepted", (name) => {
   expect(others.filter((one) => !accepted.includes(one))).toEqual([]);
 });
 
-test.each([".", "infra/image", "test/runtime-client", "test/clients", "test/bench/peers"])(
+test.each([".", "infra/image", "test/runtime-client", "test/clients", "test/lab/bench/peers"])(
   "allowScripts in %s lists exactly the packages with install scripts",
   (folder) => {
     const locked: Record<string, { hasInstallScript?: boolean }> = readJson(

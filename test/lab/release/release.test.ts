@@ -1,0 +1,71 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { Workshop } from "../../steps/workshop.ts";
+import { findRelease, tryOnSchema } from "./compare.ts";
+
+/** The migrations of this tree, with one more. @param files others to replace. */
+const migrationsWith = (files: Readonly<Record<string, string>>): string => {
+  const folder = mkdtempSync(join(tmpdir(), "migrations-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  cpSync("lib/db/migrations", folder, { recursive: true });
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  return folder;
+};
+const asOwner = (text: string) => `set role municipal_owner; ${text}; reset role;`;
+
+/** Tries this tree as the release, so that no history is needed. One part of the contract shows whether it notices the schema. */
+const attempt = (migrations: string) => {
+  const release = new Workshop();
+  onTestFinished(() => release.remove());
+  return tryOnSchema(release, migrations, ["test/contract/resident-search.test.ts"]);
+};
+const attemptWith = (text: string) => attempt(migrationsWith({ "9999.do.next.sql": asOwner(text) }));
+
+test("a release passes on a schema to which the next one only adds", { timeout: 1_000_000 }, async () =>
+  expect(await attemptWith("alter table resident.resident add note text not null default ''")).toEqual([]),
+);
+
+test("a release fails on a schema from which the next one takes what it reads, and the test is named", {
+  timeout: 1_000_000,
+}, async () => {
+  const wrongs = await attemptWith("alter function resident.search rename to find");
+  expect(wrongs).not.toEqual([]);
+  for (const wrong of wrongs) expect(wrong).toMatch(/^the release fails: .*search/i);
+});
+
+test("a migration that was released and has changed since is named before anything runs", async () => {
+  const migrations = migrationsWith({ "0004.do.tourism.sql": "select 1;" });
+  const last = "0020.do.resident-walk.sql";
+  rmSync(join(migrations, last));
+  expect(await attempt(migrations)).toEqual([
+    "0004.do.tourism.sql has run, and was changed or removed since",
+    `${last} has run, and was changed or removed since`,
+  ]);
+});
+
+test("the release before a commit is the newest tag of a version before it", () => {
+  const folder = mkdtempSync(join(tmpdir(), "history-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=city", "-c", "user.email=city@city.example", ...args], {
+      cwd: folder,
+    });
+  const commit = (tag?: string) => {
+    git("commit", "--quiet", "--allow-empty", "--message", "a change");
+    if (tag) git("tag", tag);
+  };
+  git("init", "--quiet");
+  commit();
+  expect(findRelease(folder)).toBeUndefined();
+  commit("v0.1.0");
+  expect(findRelease(folder)).toBeUndefined();
+  commit("nightly");
+  expect(findRelease(folder)).toBe("v0.1.0");
+  commit("v0.2.0");
+  expect(findRelease(folder)).toBe("v0.1.0");
+  commit();
+  expect(findRelease(folder)).toBe("v0.2.0");
+});
