@@ -1,5 +1,9 @@
-import { describe } from "vitest";
-import { testContract } from "./contract-cases.ts";
-import { systemOf, ways } from "./when.ts";
+import { describe, test } from "vitest";
+import { contract } from "./contract.ts";
+import { runningSystem } from "./when.ts";
 
-describe.each(ways)("the city %s:", (way) => testContract(systemOf(way)));
+const system = runningSystem();
+
+describe.each(contract)("$title", ({ cases }) => {
+  test.each(cases)("$name", ({ check }) => check(system));
+});

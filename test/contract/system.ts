@@ -15,8 +15,8 @@ export interface Credentials {
   readonly phone?: string | undefined;
 }
 
-/** What a case requires; `gateway` is missing when handlers are called directly. */
-export type Need = keyof Credentials | "gateway";
+/** What a case requires. */
+export type Need = keyof Credentials;
 
 export type ApiName = "integration" | "messaging";
 
@@ -59,8 +59,6 @@ export type Send = (outgoing: Outgoing) => Promise<Omit<Answer, "request" | "jso
 /** A system under test. */
 export interface System {
   readonly credentials: Credentials;
-  /** False when handlers are called directly, without the gateway. */
-  readonly gateway: boolean;
   ask(question: Question): Promise<Answer>;
   /** Logs the account in; repeated calls share one login, because each leaves a session behind. */
   logIn(): Promise<Answer>;
@@ -78,7 +76,7 @@ export const credential = <N extends keyof Credentials>(
 
 /** The needs that the system does not meet. */
 export const missingNeeds = (system: System, needs: readonly Need[]): Need[] =>
-  needs.filter((need) => (need === "gateway" ? !system.gateway : system.credentials[need] === undefined));
+  needs.filter((need) => system.credentials[need] === undefined);
 
 const encode = (body: unknown): Pick<Outgoing, "headers" | "body"> => {
   if (body === undefined) return { headers: {}, body };
@@ -97,8 +95,8 @@ const parse = (text: string): unknown => {
   }
 };
 
-export const openSystem = (options: Pick<System, "credentials" | "gateway"> & { send: Send }): System => {
-  const { credentials, gateway, send } = options;
+export const openSystem = (options: Pick<System, "credentials"> & { send: Send }): System => {
+  const { credentials, send } = options;
   let login: Promise<Answer> | undefined;
   const logIn = () => {
     const body = credential(options, "account");
@@ -136,7 +134,7 @@ export const openSystem = (options: Pick<System, "credentials" | "gateway"> & { 
     const request = `${method} ${path.split("?")[0]}${about}`;
     return { ...answer, request, json: parse(answer.text) };
   };
-  return { credentials, gateway, ask, logIn };
+  return { credentials, ask, logIn };
 };
 
 const timeoutMs = 15_000;

@@ -30,7 +30,6 @@ export const howToProvide: Readonly<Record<Need, string>> = {
   account: `--login, with ${accountFields}`,
   employee: "employee.nip and employee.passphrase in the credentials",
   phone: "--send-to PHONE",
-  gateway: "",
 };
 
 export interface TargetOptions {

@@ -33,7 +33,7 @@ beforeAll(async () => {
 const own = useOwnCity(() => ({ messenger: { url: task.url } }));
 
 const open = (integration: string, messaging: string, credentials: Credentials = {}): System =>
-  openSystem({ credentials, gateway: true, send: through(overHttp({ integration, messaging })) });
+  openSystem({ credentials, send: through(overHttp({ integration, messaging })) });
 
 const openOwn = (changed: Credentials = {}) => {
   const { baseUrl, messagingBaseUrl, apiKey, basic, upstreams } = own.city;
@@ -302,7 +302,6 @@ test.each([
   });
   const { ask } = openSystem({
     credentials: { apiKey: inject("city").apiKey },
-    gateway: true,
     send: broken.through(overHttp({ integration: front.baseUrl, messaging: front.messagingBaseUrl })),
   });
   await ask({ ...question("resident/list"), as: "partner" });

@@ -7,6 +7,6 @@ import { startRunningCity } from "./city/running-city.ts";
 export default async function setup(project: TestProject) {
   const [template] = await Promise.all([makeCityTemplate(), buildBundles()]);
   const { described, stop } = await startRunningCity(template);
-  project.provide("city", { ...described, ways: ["over HTTP", "in process"], assembly: undefined });
+  project.provide("city", { ...described, assembly: undefined });
   return stop;
 }

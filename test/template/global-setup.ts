@@ -24,7 +24,7 @@ export default async function setup(project: TestProject) {
     const deployment = await deploy(assembly, city);
     stops.push(deployment.stop);
     const { baseUrl, messagingBaseUrl } = deployment;
-    project.provide("city", { ...described, baseUrl, messagingBaseUrl, assembly, ways: ["over HTTP"] });
+    project.provide("city", { ...described, baseUrl, messagingBaseUrl, assembly });
     return stopAll;
   } catch (error) {
     await stopAll();

@@ -18,7 +18,7 @@ export const messagingAccess: Section = {
   cases: [
     {
       name: "answers 401 with a Basic challenge to requests without valid credentials, before it reads the body",
-      needs: ["gateway"],
+      needs: [],
       fix: `Check the basic authorizer of every route. ${gatewayFix}`,
       check: async (system) => {
         const wrong = { username: "wrong", password: "wrong:wrong" };
@@ -47,7 +47,7 @@ export const messagingAccess: Section = {
     },
     ...([[], ["basic"]] as const).map((needed) => ({
       name: `answers 404 to an unknown path or method ${needed.length > 0 ? "with" : "without"} credentials, also under /v1`,
-      needs: ["gateway", ...needed] as const,
+      needs: needed,
       fix: `${gatewayFix} The default of MISSING_AUTHENTICATION_TOKEN is 403.`,
       check: async (system: System) => {
         const places = [
@@ -77,7 +77,7 @@ export const messagingAccess: Section = {
     })),
     {
       name: "sends no CORS headers and answers no preflight",
-      needs: ["gateway"],
+      needs: [],
       fix: `Turn CORS off, also in any proxy in front of the API: credentials belong in a backend. ${gatewayFix}`,
       check: async (system) => {
         const origin = "https://app.example";
@@ -92,7 +92,7 @@ export const messagingAccess: Section = {
     },
     {
       name: "is not served at the address of the integration API",
-      needs: ["gateway"],
+      needs: [],
       fix: "Both addresses lead to the same API: check --base-url and --messaging-base-url.",
       check: async (system) => expectStatus(await system.ask({ path: "/send/message" }), 404),
     },

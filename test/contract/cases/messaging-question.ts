@@ -6,7 +6,7 @@ import type { Question, System } from "../system.ts";
  */
 export const phone = "9991234567890";
 export const suffixed = `${phone}@s.whatsapp.net`;
-export const needs = ["gateway", "basic"] as const;
+export const needs = ["basic"] as const;
 
 export const ask = (system: System, question: Omit<Question, "api">) =>
   system.ask({ api: "messaging", ...question });

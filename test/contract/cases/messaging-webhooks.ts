@@ -19,7 +19,7 @@ export const messagingWebhooks: Section = {
   cases: [
     {
       name: "answers 401 to a notification without the signature of a known app",
-      needs: ["gateway"],
+      needs: [],
       fix: `Check the secret messenger-channels and functions/messaging/receive-cloud-api.ts. ${gatewayFix}`,
       check: async (system) => {
         for (const [about, headers] of unsigned)
@@ -32,7 +32,7 @@ export const messagingWebhooks: Section = {
     },
     {
       name: "answers 403 to a handshake without the verify token",
-      needs: ["gateway"],
+      needs: [],
       fix: `Check the secret messenger-channels and functions/messaging/verify-cloud-api.ts. ${gatewayFix}`,
       check: async (system) => {
         for (const query of ["", "?hub.mode=subscribe&hub.challenge=1&hub.verify_token="])
@@ -41,7 +41,7 @@ export const messagingWebhooks: Section = {
     },
     {
       name: "answers 401 to reports of an SMS gateway without the token of its account, whether there is one or not",
-      needs: ["gateway"],
+      needs: [],
       fix: `Check the secret messenger-channels and functions/messaging/report-sms.ts. ${gatewayFix}`,
       check: async (system) => {
         for (const account of ["nobody", "constructor"])

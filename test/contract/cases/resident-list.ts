@@ -57,7 +57,7 @@ export const residentList: Section = {
   cases: [
     {
       name: "answers 401 with a challenge to requests without an active key, before it reads the body",
-      needs: ["gateway"],
+      needs: [],
       fix: "Check the api-key authorizer of both routes, and the gateway responses UNAUTHORIZED and INVALID_API_KEY with WWW-Authenticate in infra/aws/integration-api.ts.",
       check: async (system) => {
         const wrong = mintKey();
@@ -78,7 +78,7 @@ export const residentList: Section = {
     },
     ...([[], needs] as const).map((needed) => ({
       name: `answers 404 in JSON to another method or path ${needed.length > 0 ? "with" : "without"} a key`,
-      needs: ["gateway", ...needed] as const,
+      needs: needed,
       fix: "Check the gateway response MISSING_AUTHENTICATION_TOKEN in infra/aws/integration-api.ts; its default is 403.",
       check: async ({ ask }: System) => {
         const as = needed.length > 0 ? ({ as: "partner" } as const) : {};

@@ -23,7 +23,7 @@ export const residentVerify: Section = {
   cases: [
     {
       name: "answers 401 to a verification without a key, and 404 to another method",
-      needs: ["gateway"],
+      needs: [],
       fix: "Check that the api-key authorizer guards the route, and the gateway responses in infra/aws/integration-api.ts.",
       check: async ({ ask }) => {
         expectRefusal(await ask({ path: verifyPath, body: "{" }), 401, "unauthorized");

@@ -46,7 +46,7 @@ const attackStage = async (
   const { addresses, credentials } = readTarget(given);
   requireConsent(Object.values(addresses), given.consent);
   const send = overHttp(addresses);
-  const login = given.login ? await openSystem({ credentials, gateway: true, send }).logIn() : undefined;
+  const login = given.login ? await openSystem({ credentials, send }).logIn() : undefined;
   const pace = paceOf(given.rate);
   const target = { addresses, unlimited: addresses, credentials, token: login?.json?.token, pace };
   return attack(target, scale, onFindings);

@@ -115,7 +115,7 @@ export const attackCity = async (
     openUnlimited(messagingApi, city),
   ]);
   const send = overHttp({ integration, messaging });
-  const login = await openSystem({ credentials, gateway: true, send }).logIn();
+  const login = await openSystem({ credentials, send }).logIn();
   const target: Target = {
     addresses: { integration, messaging },
     unlimited: { integration: unlimited[0].url, messaging: unlimited[1].url },

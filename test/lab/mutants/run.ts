@@ -81,9 +81,10 @@ const checkTests = async (workshop: Workshop, mutants: readonly Placed[]) => {
   if (failed.length > 0) throw new CommandError(`The tests fail without any mutant:\n${failed.join("\n")}`);
 };
 
-/** What is started from bundles, or has its own city, is to have the mutant in it. */
-const startsFromBundles = (tests: readonly string[]) =>
-  tests.some((test) => leadsTo(test, ["infra/local/city.ts", "infra/local/messenger/process.ts"]));
+const bundled = ["infra/local/city.ts", "infra/local/messenger/process.ts", "test/contract/when.ts"];
+
+/** Whether tests call bundles, which a lane does not build again. */
+const startsFromBundles = (tests: readonly string[]) => tests.some((test) => leadsTo(test, bundled));
 
 /** Breaks a copy of the tree while work is done. */
 const withMutant = async <T>(workshop: Workshop, mutant: Mutant, work: () => Promise<T>): Promise<T> => {

@@ -131,7 +131,7 @@ export const checkStage = async (
 ): Promise<readonly Result[]> => {
   await Promise.all(Object.values(addresses).map((url) => checkReachable(url, signal)));
   const send = withRetries(overHttp(addresses satisfies Record<ApiName, string>, signal), signal);
-  const system = openSystem({ credentials, gateway: true, send });
+  const system = openSystem({ credentials, send });
   const results: Result[] = [];
   const rejected = new Set<Need>();
   for (const need of ["apiKey", "basic"] as const) {

@@ -9,12 +9,8 @@ import type { DemoEmployee } from "../../../infra/local/upstream/upstreams.ts";
 import { fixtures, seededResidents, toRow } from "../residents/resident-fixtures.ts";
 import { cityDefaults, copyCity } from "./city-template.ts";
 
-/** How tests send requests: over HTTP to the running city, or to the handler's source in the test's process. */
-export type Way = "over HTTP" | "in process";
-
 /** What tests know of the running city. A test that changes data starts its own city. */
 export interface RunningCity {
-  readonly ways: readonly Way[];
   /** Folder of the cloud assembly, if the synthesized templates serve the city. */
   readonly assembly: string | undefined;
   /** Folder that cities of single test files are copies of. */
@@ -48,7 +44,7 @@ declare module "vitest" {
   }
 }
 
-const describe = (city: City): Omit<RunningCity, "ways" | "assembly" | "template"> => {
+const describe = (city: City): Omit<RunningCity, "assembly" | "template"> => {
   const urlOf = (role: string) => {
     const { host, port, dbname, username, password } = JSON.parse(
       city.secrets.find(`municipal/local/database/${role}`)?.value ?? "{}",
