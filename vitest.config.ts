@@ -3,7 +3,6 @@ import { chmodSync, mkdtempSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { correct } from "./infra/build/corrections.ts";
 
 const temporary = mkdtempSync(join(tmpdir(), "test-run-"));
@@ -17,24 +16,14 @@ const guardian = spawn(process.execPath, ["test/steps/guardian.ts", temporary], 
 });
 guardian.unref();
 
-/** Files that mostly wait are short: the default, which starts long ones first, would have all wait for them. */
-const slow =
-  /test\/(lab|local\/dev|browser|resident\/exactness|docs\/recipes|aws\/life-cycle)/;
-
-class SlowFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isSlow = ({ moduleId }: TestSpecification) => slow.test(moduleId);
-    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
-  }
-}
+/** What `npm test` leaves to `npm run test:all`. */
+const slow = "test/**/*.slow.test.ts";
 
 export default defineConfig({
   // tests of sources run the libraries that bundles contain
   plugins: [{ name: "correct-libraries", transform: (source, path) => correct(path, source) }],
   test: {
     server: { deps: { inline: ["postgres"] } },
-    sequence: { sequencer: SlowFirst },
     // the default leaves one core free, of two; but tests wait more than they work
     maxWorkers: availableParallelism() + 1,
     // for a machine that is busy with something else, too
@@ -48,6 +37,7 @@ export default defineConfig({
         test: {
           name: "aws",
           include: ["test/aws/*.test.ts"],
+          exclude: [slow],
           globalSetup: "test/aws/global-setup.ts",
           isolate: false,
         },
@@ -57,8 +47,7 @@ export default defineConfig({
         test: {
           name: "local",
           include: ["test/**/*.test.ts"],
-          // those of figures read the log of a running city
-          exclude: ["test/aws/*.ts", "test/template/**", "**/node_modules/**"],
+          exclude: [slow, "test/aws/**", "test/template/**", "**/node_modules/**"],
           globalSetup: "test/steps/global-setup.ts",
         },
       },
@@ -68,7 +57,17 @@ export default defineConfig({
         test: {
           name: "template",
           include: ["test/{contract,gateway,template}/**/*.test.ts"],
+          exclude: [slow],
           globalSetup: "test/template/global-setup.ts",
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "slow",
+          include: [slow],
+          exclude: ["**/node_modules/**"],
+          globalSetup: "test/steps/global-setup.ts",
         },
       },
     ],

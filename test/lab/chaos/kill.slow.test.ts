@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { killAtEach, listPoints, startWatchedScene, type WatchedScene } from "./kill.ts";
+
+// the short form of `npm run chaos`, which kills at every point
+const sample = 6;
+let scene: WatchedScene;
+
+beforeAll(async () => {
+  scene = await startWatchedScene(2 * sample);
+});
+afterAll(() => scene.stop());
+
+test("texts and files arrive once and in order when the task is killed around a write or a frame", {
+  timeout: 360_000,
+}, async () => {
+  const points = await listPoints(scene);
+  expect(points.length).toBeGreaterThan(4 * sample);
+  const every = points.filter((_, index) => index % Math.ceil(points.length / sample) === 1);
+  const { wrongs, killed } = await killAtEach(scene, every);
+  expect(wrongs).toEqual([]);
+  expect(killed).toBe(every.length);
+});
