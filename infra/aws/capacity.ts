@@ -121,10 +121,8 @@ export const planCapacity = (size: Size) => {
     connections,
     roles,
     /**
-     * Reserved concurrency by function; others are not limited, as they need no connection. It is the function's, shared by its
-     * versions: while traffic shifts, the old and the new one together need no more connections. Idle environments of the
-     * old one lose theirs after 4 s (`idle_session_timeout`).
-     * @see https://docs.aws.amazon.com/lambda/latest/api/API_PutFunctionConcurrency.html
+     * Reserved concurrency by function; others are not limited, as they need no connection. Idle environments of the code before
+     * a deployment lose their connections after 4 s (`idle_session_timeout`).
      */
     reserved: reserved as ReadonlyMap<string, number>,
     /** Requests of a route that may arrive at once without exceeding the concurrency of its functions, and their rate. */

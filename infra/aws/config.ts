@@ -108,8 +108,6 @@ const Context = z.object({
   stage: text(/^(?=.{2,16}$)[a-z][a-z\d]*(-[a-z\d]+)*$/),
   /** Whether CloudFormation refuses to delete what a stage cannot create again; only once that exists. */
   protected: z._default(flag, false),
-  /** Whether callers get new code gradually, and the old code again when that fails; by default in production. */
-  gradual: z.optional(flag),
   /** Recipient of the alarms. */
   alarmEmail: z.email(),
   /** A second one: address of an on-call service that confirms subscriptions of SNS, such as PagerDuty or Opsgenie. */
@@ -152,7 +150,6 @@ const byPurpose = (isProduction: boolean) => ({
   logRetention: isProduction ? RetentionDays.THREE_MONTHS : RetentionDays.ONE_MONTH,
   /** Number of availability zones for what does not survive the loss of its zone: NAT gateways, database servers. */
   zones: isProduction ? 2 : 1,
-  gradual: isProduction,
   /**
    * Two stages fit in the 900 that an account with the default quota of 1,000 may reserve.
    * @see https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
@@ -164,14 +161,12 @@ const byPurpose = (isProduction: boolean) => ({
 });
 
 /** The configuration of one stage. */
-export type Config = Omit<Context, "functionConcurrency" | "gradual" | "messengerTasks"> &
-  ReturnType<typeof byPurpose>;
+export type Config = Omit<Context, "functionConcurrency" | "messengerTasks"> & ReturnType<typeof byPurpose>;
 
 /** Valid values of each key, shown in the error for an invalid one. */
 export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
   stage: ["prod"],
   protected: [true],
-  gradual: [true, false],
   alarmEmail: ["operations@city.example"],
   alarmUrl: ["https://oncall.city.example/sns"],
   monthlyBudgetUsd: [150],
@@ -287,12 +282,9 @@ export const readConfig = (node: Node, written: Readonly<Record<string, unknown>
   const result = Context.safeParse(found);
   if (result.success) {
     const purpose = byPurpose(result.data.stage === "prod");
-    const {
-      functionConcurrency = purpose.functionConcurrency,
-      gradual = purpose.gradual,
-      messengerTasks = purpose.messengerTasks,
-    } = result.data;
-    return { ...result.data, ...purpose, functionConcurrency, gradual, messengerTasks };
+    const { functionConcurrency = purpose.functionConcurrency, messengerTasks = purpose.messengerTasks } =
+      result.data;
+    return { ...result.data, ...purpose, functionConcurrency, messengerTasks };
   }
   const problems = result.error.issues.map(({ path }) =>
     explain(path.join("."), valueAt(found, path), examples[path[0] as keyof Context]),

@@ -98,6 +98,15 @@ describe.each(apis)("the $api.name API", (stack) => {
       ).toHaveLength(1);
   });
 
+  test("the gateway may call the function of each method and authorizer, and nothing else", () => {
+    const called = [
+      ...all("ApiGateway::Method").map(({ Integration: { Type, Uri } }) => (Type === "MOCK" ? [] : [Uri])),
+      ...all("ApiGateway::Authorizer").map(({ AuthorizerUri }) => [AuthorizerUri]),
+    ].flat();
+    const permitted = all("Lambda::Permission").map(({ FunctionName }) => FunctionName);
+    expect(permitted.map(idOf).toSorted()).toEqual(called.map(idOf).toSorted());
+  });
+
   test("the gateway's own responses equal those of the local gateway", () => {
     // up to the address of the other API in a 404, which test/aws/domain.test.ts checks
     const untilAddress = (body: string | { "Fn::Join": [string, [string]] }) =>

@@ -63,7 +63,7 @@ describe("the error for a wrong value names its key and valid examples", () => {
 });
 
 describe("what differs between stages", () => {
-  const stages = { prod: { protected: true, monthlyBudgetUsd: 900, gradual: true } };
+  const stages = { prod: { protected: true, monthlyBudgetUsd: 900, messengerTasks: 3 } };
   const common = { protected: false, monthlyBudgetUsd: 150, stages };
 
   test("takes precedence in its stage alone", () => {
@@ -73,12 +73,12 @@ describe("what differs between stages", () => {
   });
 
   test("gives way to the command line, which also chooses the stage", () => {
-    expect(read(common, { stage: "prod", gradual: "false" })).toMatchObject({
-      ...{ stage: "prod", gradual: false, protected: true, monthlyBudgetUsd: 900 },
+    expect(read(common, { stage: "prod", messengerTasks: "1" })).toMatchObject({
+      ...{ stage: "prod", messengerTasks: 1, protected: true, monthlyBudgetUsd: 900 },
     });
     // the same values as the other stages have, but as text
     expect(read(common, { stage: "prod", protected: "false", monthlyBudgetUsd: "150" })).toMatchObject({
-      ...{ gradual: true, protected: false, monthlyBudgetUsd: 150 },
+      ...{ messengerTasks: 3, protected: false, monthlyBudgetUsd: 150 },
     });
   });
 

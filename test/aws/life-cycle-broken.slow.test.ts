@@ -120,10 +120,10 @@ test("finds that an alarm watches a queue that has been replaced, when its own t
 const lifeOfChange = (changeIt: (text: string, name: string) => string) =>
   new LifeCycle("prod", (name) => JSON.parse(changeIt(JSON.stringify(stacksOf("prod", usual)), name)));
 
-test("finds that callers keep the code before, when the version does not change with its function", () => {
-  const life = lifeOfChange((text, name) => text.replaceAll('"Timeout":10', `"Timeout":${name.length}`));
+test("finds that a deployment runs the migration before, when the version does not change with its function", () => {
+  const life = lifeOfChange((text, name) => text.replaceAll('"Timeout":840', `"Timeout":${name.length}`));
   life.changeAndBack("code", "other code");
-  expect(found(life, "-api/Gateway", "stale: its function has changed")).toContain("change to other code");
+  expect(found(life, "-data/Migration", "stale: its function has changed")).toContain("change to other code");
 });
 
 test("finds that Lambda publishes no version of a function that has not changed", () => {

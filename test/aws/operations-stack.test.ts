@@ -96,8 +96,7 @@ describe("the runbook", () => {
     "postgresql-upgrade",
     "employee-locked-out",
     "channel-rejected-or-unreachable",
-    // of the APIs' own stacks
-    "deployment-rolled-back",
+    "release-fails-its-smoke-test",
     "the-database-is-empty",
     "restore-the-database",
     // of stages with a vault

@@ -43,8 +43,7 @@ export const readTemplate = (stack: Stack) => {
 
   /** The function behind a method, with the permissions of its role. */
   const functionOf = (method: Properties): Properties => {
-    const alias = resources("Lambda::Alias")[idOf(method.Integration.Uri)];
-    const properties = resources("Lambda::Function")[idOf(alias?.Properties.FunctionName)]?.Properties ?? {};
+    const properties = resources("Lambda::Function")[idOf(method.Integration.Uri)]?.Properties ?? {};
     const role = idOf(properties.Role);
     const policies = all("IAM::Policy").filter(({ Roles }) => idOf(Roles) === role);
     return { ...properties, policies: policies.map(({ PolicyDocument }) => PolicyDocument) };

@@ -25,9 +25,6 @@ const described: Readonly<Record<string, Describe>> = {
     const ref = String(properties.FunctionName ?? name);
     return { ref, attributes: { Arn: arn("lambda", `function:${ref}`) } };
   },
-  "AWS::Lambda::Alias": ({ arn, properties }) => ({
-    ref: arn("lambda", `function:${properties.FunctionName}:${properties.Name}`),
-  }),
   "AWS::SecretsManager::Secret": ({ name, arn, properties }) => {
     const ref = arn("secretsmanager", `secret:${properties.Name ?? name}-AbCdEf`);
     return { ref, attributes: { Id: ref } };

@@ -7,8 +7,6 @@ import { covers, type Statement } from "./policy.ts";
 
 /** A permission to invoke a function from outside its account. */
 interface Permission {
-  /** What may be invoked: a permission for an alias is none for its function, and the reverse. */
-  readonly arn: string;
   readonly principal: string;
   readonly sourceArn: string;
 }
@@ -27,8 +25,6 @@ export interface LambdaFunction extends Omit<FunctionSettings, "variables"> {
   readonly accessKeyId: string;
   readonly statements: readonly Statement[];
   readonly permissions: readonly Permission[];
-  /** ARNs of its aliases; each leads to the newest version, as no traffic shifts here. */
-  readonly aliases: readonly string[];
 }
 
 const defaults = { timeoutSeconds: 3, memoryMb: 128 };
@@ -66,10 +62,6 @@ const readFunction = (
   if (!folder) throw new Error(`${id}: its code is not among the assets`);
   if (Runtime !== `nodejs${process.versions.node.split(".")[0]}.x`)
     throw new Error(`${id} wants ${Runtime}, and this is Node ${process.version}`);
-  const aliases = formation
-    .list("AWS::Lambda::Alias")
-    .filter(({ properties: { FunctionName } }) => FunctionName === identity.ref)
-    .map((alias) => alias.identity.ref);
   const module = modules.get(readFileSync(bundleIn(folder), "utf8"));
   if (!module) throw new Error(`${id} runs a bundle that is none of ours`);
   return {
@@ -82,13 +74,11 @@ const readFunction = (
     statements: readStatements(formation, Role),
     permissions: formation
       .list("AWS::Lambda::Permission")
-      .filter(({ properties: { FunctionName } }) => [arn, identity.ref, ...aliases].includes(FunctionName))
-      .map(({ properties: { FunctionName, Principal, SourceArn = "*" } }) => ({
-        arn: FunctionName === identity.ref ? arn : FunctionName,
+      .filter(({ properties: { FunctionName } }) => [arn, identity.ref].includes(FunctionName))
+      .map(({ properties: { Principal, SourceArn = "*" } }) => ({
         principal: Principal,
         sourceArn: SourceArn,
       })),
-    aliases,
   };
 };
 
@@ -101,19 +91,15 @@ export const readFunctions = (formation: Formation): LambdaFunction[] => {
     .map((formed) => readFunction(formation, formed, modules));
 };
 
-/** Whether an ARN leads to a function: its own, or that of an alias. */
-export const isArnOf = ({ arn, aliases }: LambdaFunction, invoked: string): boolean =>
-  arn === invoked || aliases.includes(invoked);
-
-/** Finds the function that a service may invoke by an ARN on behalf of one of its resources. */
+/** Finds the function that a service may invoke on behalf of one of its resources. */
 export const findInvocable = (
   functions: readonly LambdaFunction[],
-  invoked: string,
+  arn: string,
   principal: string,
   sourceArn: string,
 ): LambdaFunction | undefined =>
-  functions.find(({ permissions }) =>
-    permissions.some(
-      (given) => given.arn === invoked && given.principal === principal && covers(given.sourceArn, sourceArn),
-    ),
+  functions.find(
+    (fn) =>
+      fn.arn === arn &&
+      fn.permissions.some((given) => given.principal === principal && covers(given.sourceArn, sourceArn)),
   );

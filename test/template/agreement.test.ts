@@ -10,7 +10,7 @@ import type { Outcome } from "../../infra/local/lambda/environment.ts";
 import { readAssembly } from "../interpreter/assembly.ts";
 import { place } from "../interpreter/deploy.ts";
 import { formStacks } from "../interpreter/formation.ts";
-import { isArnOf, readFunctions } from "../interpreter/lambda-function.ts";
+import { readFunctions } from "../interpreter/lambda-function.ts";
 import { readRestApis } from "../interpreter/rest-api.ts";
 import { size } from "../interpreter/synth.ts";
 import { type Question, type Script, type Seen, startTwins, withoutAddress } from "./twins.ts";
@@ -40,7 +40,7 @@ describe.each(apis)("the $name API", (api) => {
   const template = templates.find((candidate) => candidate.name === name);
   if (!template) throw new Error(`the templates have no API ${name}`);
   const getFunction = (arn: string) =>
-    functions.find((candidate) => isArnOf(candidate, arn)) ?? expect.fail(`no function ${arn}`);
+    functions.find((candidate) => candidate.arn === arn) ?? expect.fail(`no function ${arn}`);
   const guarded = api.routes.filter(({ auth }) => auth.kind !== "public");
   const pathOf = ({ path }: Pick<Route, "path">) => path.replace(/\{\w+\+?\}/g, "a%20b");
   const placeOf = (row: { method: string; path: string }) => `${row.method} ${row.path}`;

@@ -1,6 +1,5 @@
 import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import * as apigateway from "aws-cdk-lib/aws-apigateway";
-import type { Alias, IFunction } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import { withAddresses } from "#lib/openapi/addresses.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
@@ -10,8 +9,7 @@ import type { Config } from "../config.ts";
 import { usagePlanName } from "../stage-names.ts";
 import { accessLog } from "./access-log.ts";
 import { findPlace, type Place } from "./custom-domain.ts";
-import { NodeFunction, type NodeFunctionProps, type Surroundings } from "./node-function.ts";
-import { Rollout } from "./rollout.ts";
+import { NodeFunction, type Surroundings } from "./node-function.ts";
 
 export interface GatewayProps extends Surroundings {
   readonly api: Api;
@@ -56,8 +54,6 @@ export class Gateway extends Construct {
 
   readonly #surroundings: Surroundings;
   readonly #addresses: Partial<Readonly<Record<Address, string>>>;
-  /** By module. */
-  readonly #published = new Map<string, Alias>();
 
   constructor(scope: Construct, { api, addresses, ...surroundings }: GatewayProps) {
     super(scope, "Gateway");
@@ -76,15 +72,7 @@ export class Gateway extends Construct {
       this.#method(route, route.auth.kind === "public" ? undefined : authorizers.get(route.auth.kind));
     this.#responses(api.responses);
     this.usagePlans = this.#usagePlans(api.usagePlans);
-    const { stage, gradual } = surroundings.config;
-    if (gradual) new Rollout(this, "Rollout", { stage, api, functions: this.#published });
     this.#acknowledge();
-  }
-
-  #publish(row: Omit<NodeFunctionProps, keyof Surroundings>): IFunction {
-    const alias = new NodeFunction(this, { ...this.#surroundings, ...row }).publish();
-    this.#published.set(row.fn, alias);
-    return alias as IFunction;
   }
 
   #api(api: Api, hasDefaultAddress: boolean): apigateway.RestApi {
@@ -127,7 +115,7 @@ export class Gateway extends Construct {
 
   #authorizer(row: Authorizer): apigateway.RequestAuthorizer {
     return new apigateway.RequestAuthorizer(this, `${row.kind}Authorizer`, {
-      handler: this.#publish(row),
+      handler: new NodeFunction(this, { ...this.#surroundings, ...row }).lambda,
       identitySources: row.identityHeaders.map(apigateway.IdentitySource.header),
       resultsCacheTtl: Duration.seconds(row.cacheSeconds),
     });
@@ -137,9 +125,9 @@ export class Gateway extends Construct {
     const environment = Object.fromEntries(
       (route.addresses ?? []).map((name) => [name, this.#addresses[name] ?? ""]),
     );
+    const { lambda } = new NodeFunction(this, { ...this.#surroundings, ...route, environment });
     const resource = this.rest.root.resourceForPath(route.path);
-    const live = this.#publish({ ...route, environment });
-    const integration = new apigateway.LambdaIntegration(live, { allowTestInvoke: false });
+    const integration = new apigateway.LambdaIntegration(lambda, { allowTestInvoke: false });
     for (const name of methodsOf(route)) {
       const method = resource.addMethod(name, integration, {
         apiKeyRequired: route.auth.kind === "apiKey",

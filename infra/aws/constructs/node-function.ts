@@ -13,9 +13,6 @@ import { secretName } from "../stage-names.ts";
 import { upstreamUrls } from "../upstream-urls.ts";
 import type { Network } from "./network.ts";
 
-/** The name by which callers invoke a published function. */
-export const liveAlias = "live";
-
 /** The configuration and network of every function of a stage. */
 export interface Surroundings {
   readonly config: Config;
@@ -95,17 +92,6 @@ export class NodeFunction extends Construct {
     logGroup.grantWrite(this.lambda);
     for (const [variable, name] of named)
       Secret.fromSecretNameV2(this, variable, name).grantRead(this.lambda);
-  }
-
-  /**
-   * Publishes the code and settings as a version, and returns the alias that leads to it. CloudFormation makes a version when
-   * a property in its logical ID changes, and deletes the one before, so that none pile up.
-   *
-   * @see https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.aws_lambda-readme.html#currentversion-updated-hashing-logic
-   */
-  publish(): lambda.Alias {
-    const version = this.lambda.currentVersion as lambda.IVersion;
-    return new lambda.Alias(this, "Live", { aliasName: liveAlias, version });
   }
 
   #role(isInside: boolean) {

@@ -20,27 +20,21 @@ import {
 } from "./log-metric.ts";
 
 /** Long enough to ignore a single failing caller, short enough to notice an outage. */
-const usualMinutes = 5;
-const period = Duration.minutes(usualMinutes);
+const minutes = 5;
+const period = Duration.minutes(minutes);
 
 /** A metric of an API's stage. API Gateway publishes none while there are no requests. */
-export const gatewayMetric = (
-  stage: string,
-  { name }: Api,
-  metricName: string,
-  statistic: string,
-  minutes = usualMinutes,
-): Metric =>
+export const gatewayMetric = (stage: string, { name }: Api, metricName: string, statistic: string): Metric =>
   new Metric({
     namespace: "AWS/ApiGateway",
     metricName,
     dimensionsMap: { ApiName: `municipal-${stage}-${name}`, Stage: stage },
     statistic,
-    period: Duration.minutes(minutes),
+    period,
   });
 
 /** All 5xx, including the gateway's own, except those with another explanation. */
-export const unexplained = (stage: string, api: Api, minutes = usualMinutes): MathExpression => {
+export const unexplained = (stage: string, api: Api): MathExpression => {
   const explained = new Map(
     api.routes.flatMap(({ fn }) => figuresOf(fn).filter(isExplained)).map((figure) => [figure.name, figure]),
   );
@@ -49,10 +43,10 @@ export const unexplained = (stage: string, api: Api, minutes = usualMinutes): Ma
     label: "5xx that is our fault",
     expression: ["FILL(all, 0)", ...known.map(([id]) => `FILL(${id}, 0)`)].join(" - "),
     usingMetrics: {
-      all: gatewayMetric(stage, api, "5XXError", "Sum", minutes),
+      all: gatewayMetric(stage, api, "5XXError", "Sum"),
       ...Object.fromEntries(known.map(([id, figure]) => [id, figureOf(stage, figure, "Sum", minutes)])),
     },
-    period: Duration.minutes(minutes),
+    period,
   });
 };
 
@@ -84,7 +78,7 @@ const upstreamDown = (stage: string, system: OldSystem): AlarmRow => ({
   name: `${oldSystems[system].replaceAll(" ", "-")}-down`,
   section: "legacy-system-down",
   says: `The ${oldSystems[system]} is unavailable or returns invalid responses: employee endpoints that need it fail.`,
-  metric: figureOf(stage, upstreamFailures(system), "Sum", usualMinutes),
+  metric: figureOf(stage, upstreamFailures(system), "Sum", minutes),
   rings: { atLeast: 5 },
   periods: 2,
 });
@@ -159,7 +153,7 @@ const manyBlocked = (stage: string, { name }: Api): AlarmRow => ({
     statistic: "Sum",
     period,
   }),
-  rings: { atLeast: usualMinutes * 1_000 },
+  rings: { atLeast: minutes * 1_000 },
   periods: 2,
 });
 
@@ -167,7 +161,7 @@ const manyBlocked = (stage: string, { name }: Api): AlarmRow => ({
  * Metrics in one alarm.
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDataQuery.html
  */
-export const maxMetrics = 10;
+const maxMetrics = 10;
 
 /** The share of its reserved concurrency that the busiest function uses; beyond it, Lambda rejects its requests. */
 const functionsFull = (functions: readonly NodeFunction[], { reserved }: Capacity): AlarmRow[] => {
@@ -209,13 +203,13 @@ export const doorAlarms = (
   {
     name: "authorizers-fail",
     says: "Callers with valid credentials are rejected, because the credentials cannot be checked.",
-    metric: figureOf(stage, authorizerFailures, "Sum", usualMinutes),
+    metric: figureOf(stage, authorizerFailures, "Sum", minutes),
     rings: { atLeast: 3 },
   },
   {
     name: "numbers-guessed",
     says: "Within a day, a partner has searched for 200 numbers that no resident has, or has reached a limit of verifications with wrong values, and may be guessing.",
-    metric: figureOf(stage, tooManyMisses, "Sum", usualMinutes),
+    metric: figureOf(stage, tooManyMisses, "Sum", minutes),
     rings: { atLeast: 1 },
   },
   {

@@ -49,8 +49,6 @@ const changedKeys: Readonly<Record<string, Context>> = {
   "larger account": { accountConcurrency: 2_000 },
   "copies of backups": { backupVaultArn: examples.backupVaultArn[0] },
   restored: { database: { ...aurora, restoreFrom: "municipal-before" } },
-  "gradual deployment": { gradual: true },
-  "deployment at once": { gradual: false },
   protected: { protected: true },
 };
 

@@ -78,12 +78,6 @@ const resourceTypes: Readonly<Record<string, ResourceType>> = {
   },
   "CloudWatch::Alarm": { replacedBy: ["AlarmName"], unique: ["AlarmName"] },
   "CloudWatch::Dashboard": { replacedBy: ["DashboardName"], unique: ["DashboardName"] },
-  "CodeDeploy::Application": {
-    replacedBy: ["ApplicationName", "ComputePlatform"],
-    // ApplicationAlreadyExistsException (CodeDeploy, API_CreateApplication)
-    unique: ["ApplicationName"],
-  },
-  "CodeDeploy::DeploymentGroup": { replacedBy: ["ApplicationName", "DeploymentGroupName"] },
   // "can't release an Elastic IP address that is associated" (API_ReleaseAddress)
   "EC2::EIP": { replacedBy: ["Domain"], usedBy: ["EC2::NatGateway.AllocationId"] },
   "EC2::EgressOnlyInternetGateway": { replacedBy: ["VpcId"] },
@@ -161,11 +155,6 @@ const resourceTypes: Readonly<Record<string, ResourceType>> = {
   "IAM::Role": { replacedBy: ["RoleName", "Path"], usedBy: ["IAM::Policy.Roles"] },
   // a deleted key waits 30 days, in which it can be taken back (API_ScheduleKeyDeletion)
   "KMS::Key": {},
-  "Lambda::Alias": {
-    replacedBy: ["FunctionName", "Name"],
-    // ResourceConflictException (Lambda, API_CreateAlias)
-    unique: ["FunctionName", "Name"],
-  },
   "Lambda::EventInvokeConfig": {
     replacedBy: ["FunctionName", "Qualifier"],
     unique: ["FunctionName", "Qualifier"],
@@ -174,11 +163,7 @@ const resourceTypes: Readonly<Record<string, ResourceType>> = {
   "Lambda::Permission": {
     replacedBy: ["Action", "FunctionName", "Principal", "SourceAccount", "SourceArn"],
   },
-  "Lambda::Version": {
-    replacedBy: ["FunctionName", "CodeSha256", "Description"],
-    // "cannot be deleted while an alias refers to it" (ResourceConflictException of API_DeleteFunction)
-    usedBy: ["Lambda::Alias.FunctionVersion"],
-  },
+  "Lambda::Version": { replacedBy: ["FunctionName", "CodeSha256", "Description"] },
   "Logs::LogGroup": {
     replacedBy: ["LogGroupName"],
     unique: ["LogGroupName"],
