@@ -25,7 +25,6 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
   account: ["list", { DATABASE_URL: city.senderAdminUrl }, 0, /^account +channel +pool +department/],
   callback: ["add tax-office http://backend.city.example", {}, 2, /^URL must be an https address/],
   audit: ["verify --stage test --bucket none", {}, 2, /^--stage test needs the database of that stage/],
-  pipeline: ["nosuch", {}, 2, /^There is no step nosuch/],
   preflight: ["--region ap-southeast-3", {}, 2, /Required option '--stage <stage>' not specified/],
   residents: ["status", { DATABASE_URL: city.maintenanceUrl }, 0, /^Residents: \d+ in \d+ blocks/],
   "subject/subject": [
