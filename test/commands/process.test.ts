@@ -38,7 +38,6 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
   operators: ["add x --role boss", {}, 2, /Allowed choices are viewer, operator, admin/],
   "token-key": ["new", {}, 0, /^\{"kty":"oct"/],
   build: ["--help", {}, 0, /^Usage: npm run build/],
-  cost: ["--help", {}, 0, /^Usage: npm run cost/],
   "dead-letters": ["list --stage test", {}, 1, /no AWS region is set/],
 };
 

@@ -7,7 +7,6 @@ const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>
   audit: () => import("../../infra/commands/audit.ts"),
   build: () => import("../../infra/commands/build.ts"),
   callback: () => import("../../infra/commands/callback.ts"),
-  cost: () => import("../../infra/commands/cost.ts"),
   "dead-letters": () => import("../../infra/commands/dead-letters.ts"),
   import: () => import("../../infra/commands/import.ts"),
   notify: () => import("../../infra/commands/notify/notify.ts"),
