@@ -19,7 +19,7 @@ const synonyms: readonly (readonly [RegExp, string])[] = [
   [/\bsuasana hati\b/i, "mode"],
 ];
 
-/** The text without code, targets of links and the table of costs, which is in English. */
+/** The text without code, targets of links and the tables of the bench, which are in English. */
 const readProse = (name: string): string =>
   readGuideText("id", name)
     .replace(/<!-- npm run [\s\S]*?<!-- end[^>]*-->/g, "")

@@ -43,13 +43,9 @@ export const callCommand = async (
 };
 
 /** Starts a command in a new process, with only these settings in its environment. */
-export const startCommand = (file: string, settings: Settings, ...args: string[]) =>
-  startCommandIn(".", file, settings, ...args);
-
-/** The same, in another folder. @param file absolute. */
-export const startCommandIn = (folder: string, file: string, settings: Settings, ...args: string[]) => {
+export const startCommand = (file: string, settings: Settings, ...args: string[]) => {
   const child = spawn(process.execPath, [file, ...args], {
-    ...{ cwd: folder, env: settings },
+    env: settings,
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exit = once(child, "exit");
