@@ -10,7 +10,7 @@ export const readers: readonly { readonly label: Text; readonly guides: readonly
   },
   {
     label: { en: "Partner agencies", id: "Instansi mitra" },
-    guides: ["partner", "paging", "copying"],
+    guides: ["partner", "paging"],
   },
   { label: { en: "City backends", id: "Backend kota" }, guides: ["sending"] },
   {

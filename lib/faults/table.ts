@@ -107,12 +107,6 @@ export const keyInUse = retryable(
   1,
 );
 
-export const walkEnded = row(
-  410,
-  "walk_ended",
-  'This walk is older than 90 days, or the database was restored since. Start a new one with {"after": "start"}.',
-);
-
 export const bodyTooLarge = (maxBytes: number) =>
   row(413, "payload_too_large", `The body is larger than ${maxBytes} bytes. Send less data.`);
 /** For forms and files. */

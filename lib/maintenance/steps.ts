@@ -10,7 +10,6 @@ export const steps: readonly Step[] = [
   expiry("notifications", 5_000, (sql, size) => sql`select notification.expire(${size}) as rows`),
   expiry("operator-acts", 5_000, (sql, size) => sql`select messaging.expire_acts(${size}) as rows`),
   expiry("read-counts", 5_000, (sql, size) => sql`select resident.expire_counts(${size}) as rows`),
-  expiry("removals", 5_000, (sql, size) => sql`select resident.expire_removals(${size}) as rows`),
   ...residentSteps,
   ...auditSteps,
 ];

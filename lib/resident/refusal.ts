@@ -1,15 +1,9 @@
 import { Fault } from "#lib/faults/fault.ts";
 import { invalidField } from "#lib/faults/invalid-input.ts";
-import {
-  nameNotAgreed,
-  tooManyMismatches,
-  tooManyMisses,
-  tooManyResidents,
-  walkEnded,
-} from "#lib/faults/table.ts";
+import { nameNotAgreed, tooManyMismatches, tooManyMisses, tooManyResidents } from "#lib/faults/table.ts";
 import type { Partner } from "#lib/http/caller.ts";
 import { log } from "#lib/log.ts";
-import { type Purpose, wrongCursor } from "#lib/routes/resident.ts";
+import type { Purpose } from "#lib/routes/resident.ts";
 
 /** The caller, for the audit row that the database writes with every read. */
 export interface Reader extends Pick<Partner, "partnerId" | "keyId">, Purpose {
@@ -26,8 +20,6 @@ const refusals: Readonly<Record<string, (detail: string) => Fault>> = {
   MI400: (codes) => invalidField("x-purpose", wrongPurpose(codes)),
   MI403: () => new Fault(nameNotAgreed),
   MI429: () => new Fault(tooManyMisses),
-  MI440: (field) => invalidField(field, wrongCursor[field as keyof typeof wrongCursor]),
-  MI441: () => new Fault(walkEnded),
   MI430: (detail) => new Fault(tooManyMismatches(Number(detail))),
   MI431: (detail) => new Fault(tooManyResidents(Number(detail))),
 };

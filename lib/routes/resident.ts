@@ -8,8 +8,6 @@ import { printable } from "./printable.ts";
 import { route } from "./route.ts";
 
 const maxPageSize = 100;
-/** Of a walk; 1,000 residents are about 400 kB. */
-const maxStepSize = 1_000;
 const maxNameLength = 100;
 /** The longest name that the database takes. */
 const maxClaimLength = 500;
@@ -26,64 +24,6 @@ const paging = {
 };
 
 const jsonObject = { error: 'The body must be a JSON object, for example {"page_number": 1}' };
-
-/** What is wrong with the cursor of a walk, by its field. */
-export const wrongCursor = {
-  after: 'after must be "start", or the after of the previous page, unchanged',
-  changed_since: "changed_since must be that of the last page of a walk of your agency, unchanged",
-} as const;
-
-const cursor = (field: keyof typeof wrongCursor) => {
-  const error = wrongCursor[field];
-  return z.optional(z.string({ error }).check(z.regex(/^[\w-]{1,1000}$/, { error })));
-};
-
-/** The fields of both forms; each form checks its own. */
-const ListFields = z.object(
-  {
-    page_number: z.optional(z.unknown()),
-    page_size: z.optional(z.unknown()),
-    after: z.optional(z.unknown()),
-    changed_since: z.optional(z.unknown()),
-  },
-  jsonObject,
-);
-
-const numberError = "page_number cannot be sent with after or changed_since; remove it";
-const eitherCursorError = "changed_since cannot be sent with after; send the one that the last page returned";
-
-const NumberedPage = z.object(paging);
-const Step = z
-  .object({
-    page_number: z.optional(z.undefined({ error: numberError })),
-    page_size: count("page_size", maxStepSize, 10),
-    after: cursor("after"),
-    changed_since: cursor("changed_since"),
-  })
-  .check(
-    z.refine(({ after, changed_since }) => after === undefined || changed_since === undefined, {
-      path: ["changed_since"],
-      error: eitherCursorError,
-    }),
-  );
-
-const checkForm = <T>(form: z.ZodMiniType<T>, fields: unknown, issues: z.core.$ZodRawIssue[]): T => {
-  const parsed = form.safeParse(fields);
-  if (parsed.success) return parsed.data;
-  for (const { path, message } of parsed.error.issues)
-    issues.push({ code: "custom", path, message, input: fields });
-  return z.NEVER;
-};
-
-/** A page by its number, or a step of a walk. A union of zod would add 1.5 kB to three bundles. */
-const ListRequest = z.pipe(
-  ListFields,
-  z.transform((fields: z.infer<typeof ListFields>, { issues }) =>
-    fields.after === undefined && fields.changed_since === undefined
-      ? { form: "page" as const, ...checkForm(NumberedPage, fields, issues) }
-      : { form: "walk" as const, ...checkForm(Step, fields, issues) },
-  ),
-);
 
 const blankAsAbsent = z.transform((value: string) => {
   // half a surrogate pair would be no JSON to the database
@@ -183,16 +123,6 @@ export type ResidentRecord = z.infer<typeof ResidentRecord>;
 
 const ResidentPage = z.object({ data: z.array(ResidentRecord), total: z.int(), page: z.int() });
 
-/** A page; a step of a walk also has ids, what was removed, and one of the cursors. */
-const ResidentList = z.object({
-  data: z.array(z.extend(ResidentRecord, { id: z.optional(z.string()) })),
-  total: z.int(),
-  page: z.int(),
-  removed: z.optional(z.array(z.string())),
-  after: z.optional(z.nullable(z.string())),
-  changed_since: z.optional(z.nullable(z.string())),
-});
-
 const referenceError = (header: string) =>
   `${header} must be sent once, with 1 to 100 printable ASCII characters and without 15 digits in a row`;
 const reference = (header: string) => {
@@ -238,9 +168,8 @@ export const listResidents = route({
   fn: "resident/list",
   path: "/v1/penduduk",
   summary: "Lists residents, newest first",
-  body: ListRequest,
-  reply: ResidentList,
-  faults: ["tooManyResidents", "walkEnded"],
+  body: z.object(paging, jsonObject),
+  faults: ["tooManyResidents"],
   secrets: { DATABASE_SECRET_ID: "database/resident" },
 });
 

@@ -8,11 +8,10 @@ import { messagingWebhooks } from "./cases/messaging-webhooks.ts";
 import { residentList } from "./cases/resident-list.ts";
 import { residentSearch } from "./cases/resident-search.ts";
 import { residentVerify } from "./cases/resident-verify.ts";
-import { residentWalk } from "./cases/resident-walk.ts";
 import { tourism } from "./cases/tourism.ts";
 
 /** The contract, service by service. */
 export const contract: readonly Section[] = [
-  ...[employeeLogin, employeeData, residentList, residentWalk, residentSearch, residentVerify, tourism],
+  ...[employeeLogin, employeeData, residentList, residentSearch, residentVerify, tourism],
   ...[messagingAccess, messagingText, messagingMedia, messagingWebhooks],
 ];

@@ -148,15 +148,6 @@ describe("traffic is recorded of", () => {
     await Promise.all([legacyAuthUrl, employeeSystemUrl].map((url) => setMood(url, "well")));
   });
 
-  test("a walk whose page is not in the database", async () => {
-    const ask = (body: object) => openOwn().ask({ ...question("resident/list"), body, as: "partner" });
-    const { after } = (await ask({ after: "start", page_size: 1 })).json;
-    const admin = postgres(own.city.database.adminUrl, { max: 1 });
-    await admin`delete from audit.resident_read`;
-    await admin.end();
-    expect((await ask({ after })).status).toBe(410);
-  });
-
   test("a refresh of an account that the legacy system has not confirmed for a day", async () => {
     const { baseUrl, database, upstreams } = own.city;
     const { username, password } = upstreams.demo;

@@ -2,54 +2,19 @@
 -- and rows come from one snapshot.
 set role municipal_owner;
 
-create type resident.page as (
-  total bigint,
-  residents json,
-  -- of a walk (resident-walk): the partner's ids of these residents, those that were removed, and what to send next
-  number integer,
-  ids json,
-  removed json,
-  after text,
-  changed_since text
-);
+create type resident.page as (total bigint, residents json);
 
 -- A page, and the ids of its residents for the audit.
 create type resident.reading as (total bigint, residents json, ids bigint[]);
 
--- A place in a walk.
-create type resident.cursor as (
-  -- walk: all residents by id; changes: all changes by transaction; since: where the next changes begin
-  kind text,
-  -- of the next page
-  number integer,
-  -- what was shown last
-  past_change xid8,
-  past_id bigint,
-  -- the changes to show end before this transaction, and the next ones begin with it
-  until_change xid8,
-  -- when that was found out, for this end and for the one where these changes begin
-  until timestamptz,
-  since timestamptz,
-  -- the audit row of the page that returned it, the transaction that wrote that row, and its time
-  read_id bigint,
-  read_in xid8,
-  read_at timestamptz
-);
-
-create function resident.check_page(page_number bigint, page_size integer, most integer default 100) returns void
+create function resident.check_page(page_number bigint, page_size integer) returns void
 language plpgsql immutable as $$
 begin
-  if page_number is null or page_number < 1 or page_size is null or page_size not between 1 and most then
+  if page_number is null or page_number < 1 or page_size is null or page_size not between 1 and 100 then
     raise exception using errcode = 'invalid_parameter_value', message = 'page number or size out of range';
   end if;
 end
 $$;
-
-create function resident.count_all() returns bigint
-language sql stable
-set search_path = resident, pg_temp
-return (select sum(row_count) from resident.block)
-  + coalesce((select sum(difference) from resident.noted_change), 0);
 
 -- The fields that the agreement of a key has: null for all, none for a key that the partner does not have.
 create function resident.granted_fields(partner text, key text) returns text[]
@@ -87,7 +52,8 @@ declare
   high_created_at timestamp(6);
   high_id bigint;
 begin
-  page.total := resident.count_all();
+  page.total := (select sum(row_count) from resident.block)
+    + coalesce((select sum(difference) from resident.noted_change), 0);
   if skipped < page.total then
     -- counted_blocks() with a running total, in one pass
     select b.high_created_at, b.high_id, skipped - (b.up_to - b.row_count)
@@ -240,49 +206,28 @@ $$;
 
 -- Each read writes its audit row in the same transaction: if that fails, no data is returned.
 
--- Without `after` and `changed_since` a page by its number, newest first; with one of them a page of a walk.
 create function resident.list(
   page_number bigint, page_size integer, partner_id text, key_id text, request_id text,
-  purpose text default null, case_reference text default null, user_reference text default null,
-  after text default null, changed_since text default null
+  purpose text default null, case_reference text default null, user_reference text default null
 ) returns resident.page
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
 declare
-  is_walk constant boolean := after is not null or changed_since is not null;
   reading resident.reading;
-  place resident.cursor;
-  step record;
   page resident.page;
-  read_id bigint;
 begin
-  perform resident.check_page(page_number, page_size, case when is_walk then 1000 else 100 end);
+  perform resident.check_page(page_number, page_size);
   perform resident.check_purpose(partner_id, key_id, purpose);
   perform resident.check_reads(partner_id, false);
-  if is_walk then
-    -- in a statement of its own: walk sees the partner's keys only if they were made before it began
-    place := resident.begin_walk(partner_id, after, changed_since);
-    select * into step from resident.walk(
-      place, partner_id, page_size, resident.granted_fields(partner_id, key_id));
-    page := step.page;
-    reading.ids := step.ids;
-  else
-    reading := resident.read_list(page_number, page_size, resident.granted_fields(partner_id, key_id));
-    page.total := reading.total;
-    page.residents := reading.residents;
-  end if;
-  -- each resident of a walk is looked up
-  perform resident.count_read(partner_id, key_id, json_array_length(page.residents),
-    case when is_walk then 100 else (page_number - 1) * page_size end);
+  reading := resident.read_list(page_number, page_size, resident.granted_fields(partner_id, key_id));
+  page.total := reading.total;
+  page.residents := reading.residents;
+  perform resident.count_read(partner_id, key_id, json_array_length(page.residents), (page_number - 1) * page_size);
   insert into audit.resident_read
     (partner_id, key_id, request_id, route, row_count, shown, purpose, case_reference, user_reference)
   values
     (partner_id, key_id, request_id, 'list', json_array_length(page.residents), audit.encode_ids(reading.ids),
-      purpose, case_reference, user_reference)
-  returning id into read_id;
-  if is_walk then
-    page := resident.add_cursor(page, step.next, partner_id, read_id);
-  end if;
+      purpose, case_reference, user_reference);
   return page;
 end
 $$;

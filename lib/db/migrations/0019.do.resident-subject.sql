@@ -134,10 +134,6 @@ begin
     perform resident.store_subject(resident.with_corrections(imported));
     perform resident.end_corrections(imported);
   end loop;
-  -- nobody has seen the rows that the import added: walks would tell partners how many residents are withheld
-  delete from resident.removal
-  using resident.restricted_resident r join new_rows n on n.nik = r.nik
-  where resident_id = n.id;
   return null;
 end
 $$;
@@ -267,7 +263,7 @@ begin
   select json_build_object(
     'state', (subject).state, 'since', (subject).since, 'id', number,
     'resident', case when (subject).state in ('stored', 'restricted')
-      then to_jsonb((subject).resident) - '{name_search,changed_in}'::text[] end,
+      then to_jsonb((subject).resident) - 'name_search' end,
     'corrections', coalesce((
       select json_agg(json_build_object('column', column_name, 'before', replaced, 'after', corrected, 'at', corrected_at)
         order by column_name)

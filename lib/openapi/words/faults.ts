@@ -99,10 +99,6 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     en: "The first request with this Idempotency-Key is still in progress. Send the same request again after `Retry-After` seconds.",
     id: "Permintaan pertama dengan Idempotency-Key ini masih diproses. Kirim ulang permintaan yang sama setelah `Retry-After` detik.",
   },
-  walkEnded: {
-    en: "The walk is older than 90 days, or the database was restored since. Start a new one with `after` `start`.",
-    id: "Penelusuran sudah lebih dari 90 hari, atau basis data dipulihkan sejak itu. Mulai yang baru dengan `after` bernilai `start`.",
-  },
   bodyTooLarge: {
     en: "The body is over the limit that the message names. Send less data.",
     id: "Body melebihi batas yang disebut dalam pesan. Kirim lebih sedikit data.",

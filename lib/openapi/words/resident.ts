@@ -33,55 +33,6 @@ const headers: Readonly<Record<string, FieldWords>> = {
   },
 };
 
-const cursor = { type: "string", pattern: "^[\\w-]{1,1000}$" } as const;
-
-/** Of the list; each form checks its own. */
-const listFields: Readonly<Record<string, FieldWords>> = {
-  page_number: {
-    en: "Page to return, a JSON number without quotes. Not in a walk.",
-    id: "Halaman yang diminta, angka JSON tanpa tanda kutip. Tidak dalam penelusuran.",
-    example: 1,
-    schema: { type: "integer", minimum: 1, default: 1 },
-  },
-  page_size: {
-    en: "Rows per page, a JSON number without quotes: up to 100, in a walk up to 1,000.",
-    id: "Baris per halaman, angka JSON tanpa tanda kutip: paling banyak 100, dalam penelusuran 1.000.",
-    example: 10,
-    schema: { type: "integer", minimum: 1, maximum: 1_000, default: 10 },
-  },
-  after: {
-    en: "Walks: `start`, then `after` of the previous page. A walk returns every resident exactly once.",
-    id: "Menelusuri: `start`, lalu `after` dari halaman sebelumnya. Penelusuran mengembalikan setiap penduduk tepat satu kali.",
-    example: "start",
-    schema: cursor,
-  },
-  changed_since: {
-    en: "Walks what has changed: `changed_since` of the last page of a walk. Not together with `after`.",
-    id: "Menelusuri yang berubah: `changed_since` dari halaman terakhir sebuah penelusuran. Tidak bersama `after`.",
-    example: "Z-mWQbpg2JunN2ZZ7ad13SZsRrIvZwEKyIluJfCb7r_Au5TERS7CW0Hx",
-    schema: cursor,
-  },
-};
-
-const pageExample = {
-  data: [
-    {
-      nik_alt: "9971**********04",
-      nama: "SITI CONTOH",
-      nama_ibu_alt: "A*** C***",
-      no_kk_alt: "9971**********12",
-      alamat_alt: "JL. ******",
-      t_dusun_lingkungan: "LINGKUNGAN II",
-      t_desakel: "CONTOH",
-      t_kec: "CONTOH UTARA",
-      t_kabkota: "KOTA CONTOH",
-      created_at: "2025-01-31T08:15:30.123456",
-    },
-  ],
-  total: 5004,
-  page: 1,
-};
-
 const reply: RouteWords["reply"] = {
   name: "ResidentPage",
   parts: { "data.[]": "Resident" },
@@ -123,7 +74,26 @@ const reply: RouteWords["reply"] = {
     },
     page: { en: "The requested page.", id: "Nomor halaman yang diminta." },
   },
-  examples: { page: pageExample },
+  examples: {
+    page: {
+      data: [
+        {
+          nik_alt: "9971**********04",
+          nama: "SITI CONTOH",
+          nama_ibu_alt: "A*** C***",
+          no_kk_alt: "9971**********12",
+          alamat_alt: "JL. ******",
+          t_dusun_lingkungan: "LINGKUNGAN II",
+          t_desakel: "CONTOH",
+          t_kec: "CONTOH UTARA",
+          t_kabkota: "KOTA CONTOH",
+          created_at: "2025-01-31T08:15:30.123456",
+        },
+      ],
+      total: 5004,
+      page: 1,
+    },
+  },
 };
 
 const masked = {
@@ -131,67 +101,19 @@ const masked = {
   id: "Kolom yang berakhiran `_alt` disamarkan di dalam basis data, dan setiap pembacaan diaudit.",
 };
 
-const stepExample = {
-  ...pageExample,
-  data: pageExample.data.map((resident) => ({ id: "hpEV5KcLWRp94kTr", ...resident })),
-  removed: [],
-  after: null,
-  changed_since: "Z-mWQbpg2JunN2ZZ7ad13SZsRrIvZwEKyIluJfCb7r_Au5TERS7CW0Hx",
-};
-
-const listReply: RouteWords["reply"] = {
-  ...reply,
-  name: "ResidentList",
-  parts: { "data.[]": "ListedResident" },
-  en: `${reply.en} A page of a walk also has \`removed\`, \`after\` and \`changed_since\`, and an \`id\` in each record.`,
-  id: `${reply.id} Halaman penelusuran juga memuat \`removed\`, \`after\`, dan \`changed_since\`, serta \`id\` di setiap data.`,
-  fields: {
-    ...reply.fields,
-    data: {
-      en: "Residents, newest first; in a walk in no particular order. A field that your agreement does not have is `null`.",
-      id: "Penduduk, dari yang terbaru; dalam penelusuran tanpa urutan tertentu. Field yang tidak ada dalam perjanjian Anda berisi `null`.",
-    },
-    "data.id": {
-      en: "Of a walk: identifies the resident to your agency, and never changes. Other agencies have other ids.",
-      id: "Dalam penelusuran: penanda penduduk bagi instansi Anda, dan tidak pernah berubah. Instansi lain mendapat penanda lain.",
-    },
-    total: {
-      en: "Exact number of residents. The number of numbered pages is `total / page_size`, rounded up.",
-      id: "Jumlah pasti penduduk. Jumlah halaman bernomor adalah `total / page_size`, dibulatkan ke atas.",
-    },
-    page: {
-      en: "The requested page; of a walk, its pages counted from 1.",
-      id: "Nomor halaman yang diminta; dalam penelusuran, halamannya dihitung dari 1.",
-    },
-    removed: {
-      en: "Of a walk: ids of residents that were removed. Delete them from your copy; you may not have all of them.",
-      id: "Dalam penelusuran: penanda penduduk yang dihapus. Hapus dari salinan Anda; mungkin tidak semuanya ada di sana.",
-    },
-    after: {
-      en: "Of a walk: send it to get the next page. `null` after the last page.",
-      id: "Dalam penelusuran: kirim untuk mendapat halaman berikutnya. `null` setelah halaman terakhir.",
-    },
-    changed_since: {
-      en: "Of a walk: on its last page, what to send later to get all changes since. `null` before.",
-      id: "Dalam penelusuran: pada halaman terakhir, nilai yang dikirim nanti untuk mendapat semua perubahan sejak itu. Sebelumnya `null`.",
-    },
-  },
-  examples: { ...reply.examples, walk: stepExample },
-};
-
 /** Words of the resident service. */
 export const residentWords: AreaWords<typeof rows> = {
   "resident/list": {
     operationId: "listResidents",
     summaryInIndonesian: "Menampilkan penduduk, dari yang terbaru",
-    en: `With an empty body, the defaults apply. With \`after\` or \`changed_since\` it walks instead: all residents exactly once, and later what has changed or was removed. ${masked.en}`,
-    id: `Bila body kosong, nilai bawaan berlaku. Dengan \`after\` atau \`changed_since\`, endpoint ini menelusuri: semua penduduk tepat satu kali, dan kemudian yang berubah atau dihapus. ${masked.id}`,
-    fields: { ...headers, ...listFields },
-    examples: { page: { page_number: 1, page_size: 10 }, walk: { after: "start", page_size: 1_000 } },
+    en: `With an empty body, the defaults apply. ${masked.en}`,
+    id: `Bila body kosong, nilai bawaan berlaku. ${masked.id}`,
+    fields: { ...headers, ...paging },
+    examples: { page: { page_number: 1, page_size: 10 } },
     mistake: { where: "body", input: { page_number: 1, page_size: "10" } },
     curl: `curl -s "{base}/v1/penduduk" -H "apikey: $KEY" -H 'Content-Type: application/json' \\
   -d '{"page_number": 1, "page_size": 3}'`,
-    reply: listReply,
+    reply,
   },
   "resident/search": {
     operationId: "searchResidents",

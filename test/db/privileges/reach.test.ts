@@ -169,7 +169,6 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "resident.choose_blocks",
       "resident.count_outdated_names",
       "resident.expire_counts",
-      "resident.expire_removals",
       "resident.fold_changes",
       "resident.list_bypassable_triggers",
       "resident.list_stale_blocks",

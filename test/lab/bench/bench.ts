@@ -16,7 +16,6 @@ import { benchOutbox } from "./outbox.ts";
 import { benchResidents } from "./residents.ts";
 import { compareResult, printTable, type Result, writeResult } from "./result.ts";
 import { benchVerify } from "./verify.ts";
-import { benchWalk } from "./walk.ts";
 import { benchWarm } from "./warm.ts";
 
 const most = 100_000_000;
@@ -92,7 +91,6 @@ const run = command(
           () => benchStart({ rounds: defaults.rounds }),
           () => benchSynth({ rounds: defaults.rounds }),
           () => benchVerify({ rows: defaults.rows, requests: defaults.verifications }),
-          () => benchWalk({ rows: defaults.rows }),
           () => benchWarm({ requests: defaults.warm }),
         ];
         const results: Result[] = [];
@@ -188,11 +186,6 @@ const run = command(
       .option(...size("rows", "residents"), defaults.rows)
       .option(...size("requests", "verifications of each kind"), defaults.verifications)
       .action(answer(async (options) => finish(await benchVerify(options))));
-    program
-      .command("walk")
-      .description("walks through all residents, as a ratio to a COPY")
-      .option(...size("rows", "residents"), defaults.rows)
-      .action(answer(async (options) => finish(await benchWalk(options))));
     program
       .command("warm")
       .description("requests to functions that are warm, with their database and without")

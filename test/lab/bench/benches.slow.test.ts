@@ -15,7 +15,6 @@ import { benchOutbox } from "./outbox.ts";
 import { installPeers } from "./peers.ts";
 import { benchResidents } from "./residents.ts";
 import { benchVerify } from "./verify.ts";
-import { benchWalk } from "./walk.ts";
 import { benchWarm } from "./warm.ts";
 
 // with one sample of each: what is measured means nothing here
@@ -45,7 +44,6 @@ test.each([
   ["suite", () => benchSuite(["node", "--version"])],
   ["synth", () => benchSynth({ rounds: 1 })],
   ["verify", () => benchVerify({ rows: 1_000, requests: 10 })],
-  ["walk", () => benchWalk({ rows: 1_000, rounds: 1 })],
   ["warm", () => benchWarm({ requests: 1 })],
 ])("the bench %s runs", async (name, run) => {
   quiet();

@@ -96,7 +96,6 @@ const tables: Readonly<Record<string, readonly [bench: string, rowsOf: (figures:
     "residents-10000000": ["residents-10000000", rowsAt("reads")],
     "residents-10000000-readers": ["residents-10000000", rowsAt("readers")],
     "residents-10000000-shown": ["residents-10000000", rowsAt("shown")],
-    walk: ["walk", rowsAt("ways")],
     import: ["import", rowsAt("ways")],
     "import-recovery": ["import", rowsAt("recovery")],
     accept: ["accept", rowsAt("rounds")],
