@@ -206,6 +206,7 @@ $$;
 
 -- Each read writes its audit row in the same transaction: if that fails, no data is returned.
 
+-- Returns a page of all residents, newest first, with the exact total.
 create function resident.list(
   page_number bigint, page_size integer, partner_id text, key_id text, request_id text,
   purpose text default null, case_reference text default null, user_reference text default null
