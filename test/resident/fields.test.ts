@@ -1,43 +1,30 @@
 import { beforeAll, expect, test } from "vitest";
-import { partnerDirectory } from "#lib/partner/directory.ts";
 import { ResidentRecord } from "#lib/routes/resident.ts";
 import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
+import { partnersOf } from "../steps/residents/partners.ts";
 
 const own = useOwnCity();
+const { addPartner, post } = partnersOf(own);
 const names = Object.keys(ResidentRecord.shape);
 type Shown = Record<string, string | null>;
 
-const addKey = async (...fields: string[]) => {
-  const sql = own.city.database.connectAs("partner-admin");
-  const name = `agency-${Math.random().toString(36).slice(2, 8)}`;
-  const issued = await partnerDirectory(sql)
-    .add(name, "portal", { scopes: ["resident:read", "resident:number"], fields })
-    .finally(() => sql.end());
-  return { ...issued, name };
-};
+const addKey = (...fields: string[]) => addPartner({}, { fields });
 
-const post = (path: string, body: unknown, apikey: string) =>
-  fetch(`${own.city.baseUrl}${path}`, {
-    method: "POST",
-    headers: { apikey, "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-
-const read = async (path: string, body: unknown, apikey = own.city.apiKey): Promise<Shown[]> => {
-  const response = await post(path, body, apikey);
+const read = async (path: string, body: object, key = own.city.apiKey): Promise<Shown[]> => {
+  const response = await post(key, path, body);
   return ((await response.json()) as { data: Shown[] }).data;
 };
 
 /** Reads of the same residents: the list, and searches by name and by number. */
 const reads: [string, object][] = [
-  ["/v1/penduduk", { page_size: 5 }],
-  ["/v1/penduduk/search", { p_nama: "a", page_size: 5 }],
+  ["", { page_size: 5 }],
+  ["/search", { p_nama: "a", page_size: 5 }],
 ];
 beforeAll(async () => {
   const [row] = await withCityDatabase(own)(
     (sql) => sql<{ nik: string }[]>`select nik from resident.resident limit 1`,
   );
-  reads.push(["/v1/penduduk/search", { p_nik: row?.nik }]);
+  reads.push(["/search", { p_nik: row?.nik }]);
 });
 
 test("list and search show the fields of the agreement, and null for each other one", async () => {
@@ -65,7 +52,7 @@ test.each([{ p_nama: "a" }, { p_nama: "a", p_nik: "9971012345670004" }])(
   "a key without the field nama cannot search by name, whose totals would tell it: %j",
   async (body) => {
     const { key } = await addKey("t_desakel");
-    const response = await post("/v1/penduduk/search", body, key);
+    const response = await post(key, "/search", body);
     const { message } = (await response.json()) as { message: string };
     expect([response.status, message]).toEqual([403, expect.stringContaining("field nama")]);
   },

@@ -1,7 +1,6 @@
-import postgres from "postgres";
-import { beforeAll, expect, inject, test } from "vitest";
-
+import { expect, test } from "vitest";
 import { languages } from "#lib/openapi/text.ts";
+import { connectFor } from "../steps/connections.ts";
 import { readGuideText } from "../steps/shell-lines.ts";
 
 interface Rule {
@@ -10,22 +9,15 @@ interface Rule {
   readonly readAs: string;
 }
 
-const connect = () => postgres(inject("city").adminUrl, { max: 1, onnotice: () => {} });
-let rules: readonly Rule[];
-beforeAll(async () => {
-  const sql = connect();
-  rules = await sql<Rule[]>`select kind, written, read_as as "readAs" from resident.name_rule`;
-  await sql.end();
-});
+const listRules = () => connectFor("adminUrl")<Rule[]>`
+  select kind, written, read_as as "readAs" from resident.name_rule`;
 
 /** Whether the database takes both names for one. @returns the pairs for which that is not as expected. */
 const findWrong = async (pairs: readonly (readonly [string, string])[], expected: boolean) => {
-  const sql = connect();
-  const rows = await sql<{ one: string; other: string }[]>`
+  const rows = await connectFor("adminUrl")<{ one: string; other: string }[]>`
     select one, other
     from unnest(${pairs.map(([one]) => one)}::text[], ${pairs.map(([, other]) => other)}::text[]) pair (one, other)
     where (resident.canonical_name(one) = resident.canonical_name(other)) is distinct from ${expected}`;
-  await sql.end();
   return rows.map(({ one, other }) => [one, other]);
 };
 
@@ -49,7 +41,7 @@ const pairsOf = ({ kind, written, readAs }: Rule): [string, string][] => {
 };
 
 test("every rule makes the spellings that it is about one, in more than 200 pairs", async () => {
-  const pairs = rules.flatMap(pairsOf);
+  const pairs = (await listRules()).flatMap(pairsOf);
   expect(pairs.length).toBeGreaterThan(200);
   expect(await findWrong(pairs, true)).toEqual([]);
 });
@@ -120,16 +112,14 @@ test("different persons do not match", async () =>
     ),
   ).toEqual([]));
 
-test.each(languages)("the partner guide in %s has every rule", (language) => {
+test.each(languages)("the partner guide in %s has every rule", async (language) => {
   const guide = readGuideText(language, "partner").toLowerCase();
-  for (const { written } of rules) expect(guide).toContain(`\`${written}\``);
+  for (const { written } of await listRules()) expect(guide).toContain(`\`${written}\``);
 });
 
 test("each of the seeded residents is told apart from every other", async () => {
-  const sql = connect();
-  const twins = await sql`
+  const twins = await connectFor("adminUrl")`
     select array_agg(name) as names from (select distinct lower(name) as name from resident.resident) one
     group by resident.canonical_name(name) having count(*) > 1`;
-  await sql.end();
   expect(twins).toEqual([]);
 });

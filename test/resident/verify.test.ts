@@ -1,11 +1,12 @@
 import { createHmac } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
-import { partnerDirectory } from "#lib/partner/directory.ts";
 import type { PartnerScope } from "#lib/routes/route.ts";
 import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
+import { partnersOf } from "../steps/residents/partners.ts";
 
 const own = useOwnCity();
 const admin = withCityDatabase(own);
+const { addPartner, post } = partnersOf(own);
 const nik = "9971011501800007";
 /** Nobody has it. */
 const unknown = "9971011501800008";
@@ -22,20 +23,10 @@ beforeEach(async () => {
   });
 });
 
-const addPartner = async (name: string, ...scopes: PartnerScope[]) => {
-  const sql = own.city.database.connectAs("partner-admin");
-  return partnerDirectory(sql)
-    .add(`${name}-${Math.random().toString(36).slice(2, 8)}`, "portal", { scopes })
-    .finally(() => sql.end());
-};
+/** Adds a partner whose key has these scopes alone. */
+const addKey = async (...scopes: PartnerScope[]) => (await addPartner({}, { scopes })).key;
 
-const post = (path: string, body: unknown, key = own.city.apiKey) =>
-  fetch(`${own.city.baseUrl}${path}`, {
-    method: "POST",
-    headers: { apikey: key, "content-type": "application/json" },
-    body: typeof body === "string" ? body : JSON.stringify(body),
-  });
-const verify = (body: unknown, key?: string) => post("/v1/penduduk/verify", body, key);
+const verify = (body: object | string, key = own.city.apiKey) => post(key, "/verify", body);
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
 const jsonOf = async (answer: Response | Promise<Response>): Promise<any> => (await answer).json();
 const wrong = (p_nik: string) => ({ p_nik, p_nama: "Orang Lain" });
@@ -138,28 +129,24 @@ describe("wrong input", () => {
 });
 
 test("a key verifies with the scope for it alone, which shows nobody", async () => {
-  const verifier = await addPartner("verifier", "resident:verify");
-  const reader = await addPartner("reader", "resident:read", "resident:number");
   const statuses = async (key: string) => [
-    (await post("/v1/penduduk", {}, key)).status,
-    (await post("/v1/penduduk/search", { p_nama: "a" }, key)).status,
+    (await post(key, "")).status,
+    (await post(key, "/search", { p_nama: "a" })).status,
     (await verify({ p_nik: nik, p_nama: "a" }, key)).status,
   ];
-  expect([await statuses(verifier.key), await statuses(reader.key)]).toEqual([
-    [403, 403, 200],
-    [200, 200, 403],
-  ]);
+  expect(await statuses(await addKey("resident:verify"))).toEqual([403, 403, 200]);
+  expect(await statuses(await addKey("resident:read", "resident:number"))).toEqual([200, 200, 403]);
 });
 
 describe("the limit of wrong values", () => {
   test("stops 1,000 guesses of 20 callers of two partners at one number after ten", async () => {
-    const keys = [await addPartner("one", "resident:verify"), await addPartner("two", "resident:verify")];
+    const keys = [await addKey("resident:verify"), await addKey("resident:verify")];
     const answers: Response[] = [];
     let made = 0;
     const guess = async () => {
       for (let number = made++; number < 1_000; number = made++) {
         const p_nama = number % 100 === 99 ? "SOEPRIJADI WIDJAJA" : `Tebakan ${number}`;
-        answers.push(await verify({ p_nik: nik, p_nama }, keys[number % 2]?.key));
+        answers.push(await verify({ p_nik: nik, p_nama }, keys[number % 2]));
       }
     };
     await Promise.all(Array.from({ length: 20 }, guess));
@@ -173,7 +160,7 @@ describe("the limit of wrong values", () => {
 
   test("holds for the right value too, for the other partners, and ends a day after the tenth", async () => {
     for (let n = 0; n < 10; n++) expect((await verify(wrong(nik))).status).toBe(200);
-    const { key } = await addPartner("other", "resident:verify");
+    const key = await addKey("resident:verify");
     const right = () => verify({ p_nik: nik, p_nama: "Supriyadi Wijaya" }, key);
     const response = await right();
     const { code } = await jsonOf(response);
@@ -191,7 +178,7 @@ describe("the limit of wrong values", () => {
 
   test("is not moved by right values, of whoever", async () => {
     const right = { p_nik: nik, p_nama: "Supriyadi Wijaya" };
-    const { key } = await addPartner("right", "resident:verify");
+    const key = await addKey("resident:verify");
     for (let n = 0; n < 9; n++) await verify(wrong(nik));
     for (let n = 0; n < 12; n++) expect((await verify(right, n % 2 ? key : undefined)).status).toBe(200);
     expect((await verify(wrong(nik))).status).toBe(200);
@@ -208,7 +195,7 @@ describe("the limit of wrong values", () => {
     const statuses = (await Promise.all(guesses)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(5);
     expect(statuses.filter((status) => status === 429)).toHaveLength(15);
-    const { key } = await addPartner("spare", "resident:verify");
+    const key = await addKey("resident:verify");
     expect((await verify(wrong(nik), key)).status).toBe(200);
   });
 

@@ -1,7 +1,11 @@
 import type postgres from "postgres";
+import { expect } from "vitest";
 
-/** SQLSTATE of a statement without the privilege. */
-export const DENIED = "42501";
+/** Checks that none of the statements is carried out, each for lack of a privilege. */
+export const expectDenied = async (sql: postgres.Sql, statements: readonly string[]): Promise<void> => {
+  for (const statement of statements)
+    expect([statement, await refusal(sql, statement)]).toEqual([statement, "42501"]);
+};
 
 /** The SQLSTATE with which a statement is refused, or undefined when it is carried out. */
 export const refusal = (sql: postgres.Sql, statement: string): Promise<string | undefined> =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { connectFor } from "../../steps/connections.ts";
-import { DENIED, refusal } from "./refusal.ts";
+import { expectDenied, refusal } from "./refusal.ts";
 
 describe("the resident role", () => {
   test("may execute the two read functions, which return masked rows", async () => {
@@ -18,7 +18,7 @@ describe("the resident role", () => {
       where table_schema in ('resident', 'tourism', 'partner', 'employee', 'audit', 'migration') group by 1`;
     expect(tables.length).toBeGreaterThanOrEqual(10);
     for (const { name, columns } of tables) {
-      const statements = [
+      await expectDenied(sql, [
         ...columns.map((column) => `select ${column} from ${name} limit 1`),
         `select count(*) from ${name}`,
         `select ctid from ${name}`,
@@ -34,15 +34,13 @@ describe("the resident role", () => {
         `truncate ${name}`,
         `create view resident.peek as select * from ${name}`,
         `alter table ${name} disable trigger all`,
-      ];
-      for (const statement of statements)
-        expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
+      ]);
     }
   });
 
   test("cannot become another role, create objects, or see other sessions' statements", async () => {
     const sql = connectFor("residentUrl");
-    for (const statement of [
+    await expectDenied(sql, [
       "set role municipal_owner",
       "create table public.t (x int)",
       "create table resident.t (x int)",
@@ -52,8 +50,7 @@ describe("the resident role", () => {
       "select resident.mask_number('1')",
       "select partner.authenticate('')",
       "select pg_read_file('/etc/passwd')",
-    ])
-      expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
+    ]);
     const stats = await sql`select * from pg_stats where schemaname = 'resident'`;
     expect(stats).toEqual([]);
   });

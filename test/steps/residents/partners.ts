@@ -15,18 +15,18 @@ export const partnersOf = (own: OwnCity) => {
     /** Adds a partner that may do everything. Its plan slows no test down. */
     async addPartner(limits: PartnerLimits = {}, terms: Partial<KeyTerms> = {}) {
       const name = `agency-${Math.random().toString(36).slice(2, 8)}`;
-      const { key } = await withDirectory((directory) =>
+      const issued = await withDirectory((directory) =>
         directory.add(name, "portal", { scopes, ...terms }, limits),
       );
-      return { name, key };
+      return { name, ...issued };
     },
 
-    /** @param path after that of the list. */
-    post: (key: string, path: string, body: object = {}) =>
+    /** @param path after that of the list. @param body a text is sent as it is. */
+    post: (key: string, path: string, body: object | string = {}, headers: Record<string, string> = {}) =>
       fetch(`${own.city.baseUrl}/v1/penduduk${path}`, {
         method: "POST",
-        headers: { apikey: key, "content-type": "application/json" },
-        body: JSON.stringify(body),
+        headers: { apikey: key, "content-type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
       }),
   };
 };
