@@ -148,7 +148,7 @@ export const connected = (): ConsoleState => ({
       ...{ waiting: 12, oldest: ago(4_000), dead: 3 },
     },
     {
-      ...{ id: 2, sender: "tax-office", host: "eventbridge:city-events", failures: 0, lastStatus: null },
+      ...{ id: 2, sender: "tax-office", host: "events.city.example", failures: 0, lastStatus: null },
       ...{ waiting: 0, oldest: null, dead: 0 },
     },
     {
