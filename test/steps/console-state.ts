@@ -97,11 +97,7 @@ export const connected = (): ConsoleState => ({
       phone: "6281•••••••12",
       acceptedAt: ago(4),
       changedAt: ago(4),
-      waiting: {
-        obstacles: [{ name: "line" }, { name: "gap", until: ago(-5) }],
-        ahead: 3,
-        at: ago(-27),
-      },
+      obstacles: [{ name: "line" }, { name: "gap", until: ago(-5) }],
     }),
     listed(1, { state: "SENDING", phone: "6285•••••••30", acceptedAt: ago(12), changedAt: ago(1) }),
     listed(2, { state: "SENT", kind: "image", phone: "6281•••••••18" }),
