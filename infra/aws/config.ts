@@ -128,8 +128,6 @@ const Context = z.object({
   messengerTasks: z.optional(z.pipe(amount(1), z.number().check(z.lte(3)))),
   upstream: z.strictObject({ legacyAuthUrl: address, employeeSystemUrl: address }),
   network: z._default(NetworkChoice, { egress: "ipv6", cidr: defaultRange }),
-  /** Buses of the account and region on which the messenger may put the changes of messages' states. */
-  eventBuses: z._default(z.array(text(/^[\w.-]{1,256}$/)), []),
   /** When absent, the console checks the passwords of the secret `messenger-console`. */
   consoleLogin: z.optional(ConsoleLogin),
   /** The IAM role of the citizens' portal, which may then get reports about citizens. When absent, there is no such function. */
@@ -204,7 +202,6 @@ export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
       privateSubnetIds: ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"],
     },
   ],
-  eventBuses: [["city-events"]],
   consoleLogin: [
     {
       issuer: "https://cognito-idp.ap-southeast-3.amazonaws.com/ap-southeast-3_a1B2c3D4e",

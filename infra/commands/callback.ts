@@ -1,6 +1,5 @@
 import { findSetting } from "#lib/config.ts";
 import { apiSender } from "#lib/messaging/submission.ts";
-import { busAddress, findBus } from "#lib/messenger/callback/bus.ts";
 import { callbackDirectory } from "#lib/messenger/callback/directory.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { messengerKeySchema } from "#lib/secrets/schemas.ts";
@@ -20,16 +19,6 @@ const readUrl = (text: string): string => {
   if (isPlain && text.length <= 2_048 && ["", "443"].includes(url.port)) return url.href;
   throw new WrongCall(
     "URL must be an https address on port 443 without credentials, such as https://backend.city.example/messages",
-  );
-};
-
-/** Reads the address of a backend or a bus. */
-const readAddress = (text: string): string => {
-  const bus = findBus(text);
-  if (bus === undefined) return readUrl(text);
-  if (/^[\w.-]{1,256}$/.test(bus)) return text;
-  throw new WrongCall(
-    "An event bus must be of this account and region, and be given by its name, such as eventbridge:city-events",
   );
 };
 
@@ -63,12 +52,6 @@ const showSecret = (url: string, secret: string): Reply => ({
   text: `${url}\n${secret}\n\nSend it over a secure channel. It is stored encrypted, and cannot be shown again.`,
   json: { url, secret },
 });
-
-const addBus = (sender: string, bus: string) => async (directory: Directory) => {
-  const url = busAddress(bus);
-  if (await directory.addBus(bus)) return { text: `added ${url}`, json: { url } };
-  throw new CommandError(`${sender} has a callback to ${url}. Nothing to do.`);
-};
 
 const add = (sender: string, url: string) => async (directory: Directory) => {
   const secret = await directory.add(url);
@@ -127,26 +110,19 @@ const replay = async (directory: Directory): Promise<Reply> => {
 
 const about = `Manage the addresses to which the changes of a sender's messages are sent.
 
-SENDER is the username, such as tax-office. ADDRESS is a URL, or eventbridge:NAME for an event bus of the
-stage's account and region, which the stage's eventBuses must name. Each URL has a secret, with which the
-messenger signs. On a stage, the command also needs MESSENGER_KEY_SECRET_ID, the full name of the secret messenger-key.`;
+SENDER is the username, such as tax-office. Each address has a secret, with which the messenger signs. On a stage, the
+command also needs MESSENGER_KEY_SECRET_ID, the full name of the secret messenger-key.`;
 
 export const run = command("callback", about, (program, answer) => {
   const sender = ["<sender>", "the username", readUsername] as const;
   const url = ["<url>", "an https address", readUrl] as const;
-  const address = ["<address>", "an https address, or eventbridge:NAME", readAddress] as const;
   program
     .command("add")
-    .description("add an address, and print its secret unless it is a bus")
+    .description("add an address, and print its secret")
     .argument(...sender)
-    .argument(...address)
+    .argument(...url)
     .option(...stage)
-    .action(
-      answer((name, to, given) => {
-        const bus = findBus(to);
-        return withCallbacks(name, given, bus === undefined ? add(name, to) : addBus(name, bus));
-      }),
-    );
+    .action(answer((name, to, given) => withCallbacks(name, given, add(name, to))));
   program
     .command("list")
     .description("list the addresses of a sender and its dead letters; times are in UTC")
@@ -165,7 +141,7 @@ export const run = command("callback", about, (program, answer) => {
     .command("remove")
     .description("remove an address and what waits for it")
     .argument(...sender)
-    .argument(...address)
+    .argument(...url)
     .option(...stage)
     .action(answer((name, to, given) => withCallbacks(name, given, remove(name, to))));
   program

@@ -14,7 +14,7 @@ import type { BulkDesk } from "./console/state/bulk.ts";
 import { type Connection, readConsoleState } from "./console/state/state.ts";
 import { setAnswer } from "./outbox/answer.ts";
 import { cancelRun } from "./outbox/cancel.ts";
-import type { Waiting } from "./outbox/message.ts";
+import type { Obstacle } from "./outbox/message.ts";
 import { setPaused } from "./outbox/pause.ts";
 import { setPreference } from "./reply/preference.ts";
 import type { Wish } from "./reply/words.ts";
@@ -99,7 +99,7 @@ export const buildConsole = (
       const leadership = findLeadership(chosen);
       const { link, pacing } = leadership ?? {};
       const explain = async (reading: postgres.ISql, ids: readonly string[]) => {
-        const explained: [string, Waiting][] = [];
+        const explained: [string, readonly Obstacle[]][] = [];
         for (const { account, channel, pacing } of leaderships.values())
           explained.push(...(await explainWaiting(reading, { account: account.id, pacing, channel }, ids)));
         return new Map(explained);

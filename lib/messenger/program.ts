@@ -10,8 +10,7 @@ import { jobs } from "#lib/notification/jobs.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
 import { consoleSchema, messengerKeySchema, messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
-import { readCredentials, takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
-import type { BusSettings } from "./callback/bus.ts";
+import { takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
 import { errorCode, errorName } from "./channels/channel.ts";
 import type { WhatsAppSettings } from "./channels/whatsapp/settings.ts";
 import type { IssuerSettings } from "./console/login/issuer.ts";
@@ -63,15 +62,6 @@ const readWhatsAppSettings = (): WhatsAppSettings => {
   };
 };
 
-/** @param provider of the task's credentials, unless they are in the environment. */
-const readBusSettings = (provider: ReturnType<typeof fromHttp> | undefined): BusSettings => {
-  const region = getSetting("AWS_REGION");
-  return {
-    ...{ region, url: `https://events.${region}.amazonaws.com` },
-    credentials: provider ? cached("the task's credentials", maxAgeMs, provider).get : readCredentials(),
-  };
-};
-
 /** @returns undefined where the console checks passwords itself. */
 const findIssuer = (): IssuerSettings | undefined => {
   const url = findSetting("CONSOLE_ISSUER_URL");
@@ -95,8 +85,7 @@ const crash = (error: unknown): never => {
 /** Runs the messenger until SIGTERM or SIGINT. */
 export const runMessenger = async (): Promise<void> => {
   process.on("uncaughtException", crash).on("unhandledRejection", crash);
-  const provider = findSetting("AWS_ACCESS_KEY_ID") ? undefined : fromHttp();
-  if (provider) takeCredentialsFrom(provider);
+  if (!findSetting("AWS_ACCESS_KEY_ID")) takeCredentialsFrom(fromHttp());
   const encryption = encryptionWith(
     await readSecret(getSetting("MESSENGER_KEY_SECRET_ID"), messengerKeySchema()),
   );
@@ -107,7 +96,6 @@ export const runMessenger = async (): Promise<void> => {
     encryption,
     platform: readWhatsAppSettings(),
     findSettings,
-    buses: readBusSettings(provider),
     pace: findSetting("MESSENGER_PACE") === "off" ? noPace : carefulPace,
     maxWaiting: Number(findSetting("MESSENGER_MAX_WAITING")),
     findTokens,

@@ -10,7 +10,6 @@ import { Quota } from "./accept/quota.ts";
 import { openSource } from "./accept/source.ts";
 import { firstAccount, runRelease } from "./account/account.ts";
 import { openBulkDesk } from "./bulk-desk.ts";
-import type { BusSettings } from "./callback/bus.ts";
 import { runCallbacks } from "./callback/callbacks.ts";
 import type { Schedule } from "./callback/event.ts";
 import { applyEvents } from "./channel-events.ts";
@@ -53,8 +52,6 @@ export interface TaskOptions extends OperatorConsoleOptions {
   readonly port: number;
   /** Which addresses downloads and callbacks may reach; only the public web by default. */
   readonly connector?: buildConnector.connector | undefined;
-  /** Event buses that get changes of messages' states. */
-  readonly buses: BusSettings;
   /** Of callbacks. */
   readonly schedule?: Schedule | undefined;
 }

@@ -8,8 +8,8 @@ const texts = {
     id: "Status pesan Anda berubah",
   },
   description: {
-    en: "Sent to the address of your backend, in the format of [Standard Webhooks](https://www.standardwebhooks.com), if the operator has registered one. The changes of one message arrive in order and at least once, until your address answers 2xx or 24 hours have passed. A backend on AWS can get the same changes from an EventBridge event bus instead; see the guide to sending messages.",
-    id: "Dikirim ke alamat backend Anda, dalam format [Standard Webhooks](https://www.standardwebhooks.com), bila pengelola sudah mendaftarkannya. Perubahan satu pesan tiba berurutan dan paling sedikit satu kali, sampai alamat Anda menjawab 2xx atau 24 jam berlalu. Backend di AWS dapat menerima perubahan yang sama dari event bus EventBridge; lihat panduan mengirim pesan.",
+    en: "Sent to the address of your backend, in the format of [Standard Webhooks](https://www.standardwebhooks.com), if the operator has registered one. The changes of one message arrive in order and at least once, until your address answers 2xx or 24 hours have passed.",
+    id: "Dikirim ke alamat backend Anda, dalam format [Standard Webhooks](https://www.standardwebhooks.com), bila pengelola sudah mendaftarkannya. Perubahan satu pesan tiba berurutan dan paling sedikit satu kali, sampai alamat Anda menjawab 2xx atau 24 jam berlalu.",
   },
   id: {
     en: "The same for each attempt: ignore one that you know.",

@@ -40,7 +40,6 @@ describe("the error for a wrong value names its key and valid examples", () => {
       { domain: { ...(examples.domain[0] as object), certificateArn: "arn" } },
       "arn:aws:acm:",
     ],
-    ["eventBuses.0", { eventBuses: ["arn:aws:events:x"] }, '["city-events"]'],
     ["messagingImage", { messagingImage: "latest" }, "municipal-messenger:1.0.0"],
     [
       "consoleLogin.issuer",
@@ -117,10 +116,10 @@ test.each(Object.entries(examples).flatMap(([key, values]) => values.map((value)
 );
 
 test("text values from the command line are parsed", () => {
-  const { monthlyBudgetUsd, database, eventBuses } = read({
-    ...{ monthlyBudgetUsd: "75", database: '{"kind":"aurora"}', eventBuses: '["a","b"]' },
+  const { monthlyBudgetUsd, database } = read({
+    ...{ monthlyBudgetUsd: "75", database: '{"kind":"aurora"}' },
   });
-  expect([monthlyBudgetUsd, database, eventBuses]).toEqual([75, { kind: "aurora" }, ["a", "b"]]);
+  expect([monthlyBudgetUsd, database]).toEqual([75, { kind: "aurora" }]);
 });
 
 test("only production keeps its data and uses two zones", () => {

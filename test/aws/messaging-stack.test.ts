@@ -105,21 +105,6 @@ test("operators of the console log in at the given issuer, and without one by th
   });
 });
 
-test("the task may put events on the buses that the context names, and on none without it", () => {
-  const putsOf = (from: typeof stage) =>
-    from
-      .list("IAM::Policy")
-      .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement)
-      .filter(({ Action }) => JSON.stringify(Action).includes("events:"));
-  const [statement, ...more] = putsOf(synthesizeWith({ eventBuses: '["city-events", "default"]' }));
-  expect(more).toEqual([]);
-  expect(statement).toMatchObject({ Action: "events:PutEvents", Effect: "Allow" });
-  const buses = JSON.stringify(statement.Resource).match(/event-bus\/[\w.-]+/g);
-  expect(buses).toEqual(["event-bus/city-events", "event-bus/default"]);
-  expect(JSON.stringify(statement.Resource)).not.toContain("*");
-  expect(putsOf(stage)).toEqual([]);
-});
-
 test("an existing image in a registry replaces the built one", () => {
   const [reference] = examples.messagingImage;
   const given = synthesizeWith({ messagingImage: reference });

@@ -71,7 +71,7 @@ const states: [string, ConsoleState, string[]][] = [
   [
     "senders and callbacks",
     connected(),
-    ["1,204 of 5,000", "18.4 MB of 50 MB", "2 active, the last until", "eventbridge:city-events"],
+    ["1,204 of 5,000", "18.4 MB of 50 MB", "2 active, the last until", "events.city.example"],
   ],
   [
     "without senders and callbacks",

@@ -51,17 +51,6 @@ test("an address is added once, and gets a new secret by a rotation", async () =
   });
 });
 
-test("an event bus is added once, without a secret", async () => {
-  const [sender, bus] = [newSender(), "eventbridge:city-events"];
-  expect(await callback("add", sender, bus)).toMatchObject({ status: 0, out: `added ${bus}\n` });
-  expect(await callback("add", sender, bus)).toMatchObject({
-    status: 1,
-    errors: expect.stringContaining(`${sender} has a callback to ${bus}`),
-  });
-  expect((await callback("list", sender)).out).toMatch(/^eventbridge:city-events +0 +0 +0 /m);
-  expect((await callback("remove", sender, bus)).out).toContain(`removed ${bus}`);
-});
-
 test("only an address that was added can be removed", async () => {
   const sender = newSender();
   await callback("add", sender, url);

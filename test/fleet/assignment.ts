@@ -7,10 +7,12 @@ import type { TaskOptions } from "#lib/messenger/task.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import type { Platform } from "../../infra/local/whatsapp/platform.ts";
 import { loopback } from "../steps/loopback.ts";
-import { bareStage } from "./bare-stage.ts";
 
 /** Of the numbers that opt out. */
 export const pepper = "p".repeat(32);
+
+/** Of a stage that has no channel besides WhatsApp. */
+export const noSettings: TaskOptions["findSettings"] = async () => Promise.reject(new Error("no settings"));
 
 /** What a task in a process of its own needs to know, as JSON. */
 export interface Assignment {
@@ -42,7 +44,7 @@ export const describePlatform = ({
 export const taskOptions = (assignment: Assignment): TaskOptions => {
   const { databaseUrl, encryptionKey, platform, channel, pace, token } = assignment;
   return {
-    ...bareStage,
+    findSettings: noSettings,
     connect: async (max, onclose = () => {}) =>
       postgres(databaseUrl, { max, onclose, types, fetch_types: false, onnotice: () => {} }),
     encryption: encryptionWith(encryptionKey),

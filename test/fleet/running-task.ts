@@ -11,8 +11,7 @@ import { secretTable } from "#lib/secrets/table/table.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
 import { operator, userOf } from "../steps/console.ts";
 import { textOf } from "../steps/page-text.ts";
-import { type Assignment, describePlatform, pepper } from "./assignment.ts";
-import { bareStage } from "./bare-stage.ts";
+import { type Assignment, describePlatform, noSettings, pepper } from "./assignment.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
 
 /*
@@ -48,7 +47,7 @@ export const stageEachTest = () => {
 export const start = async (
   pace: Pace = noPace,
   settings: WhatsAppSettings = {},
-  options: Partial<Pick<TaskOptions, "connector" | "buses" | "schedule" | "findSettings" | "findUsers">> = {},
+  options: Partial<Pick<TaskOptions, "connector" | "schedule" | "findSettings" | "findUsers">> = {},
 ): Promise<Task> => {
   const task = await startTask({
     connect: async (max, onClose) => database.open(max, onClose),
@@ -68,7 +67,7 @@ export const start = async (
     findUsers: async () => [user],
     findPepper: async () => digestWith({ version: 1, pepper }),
     jobs: ["appointment-reminder"],
-    ...bareStage,
+    findSettings: noSettings,
     host: "127.0.0.1",
     port: 0,
     ...options,

@@ -4,7 +4,7 @@ import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryp
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { startTask } from "#lib/messenger/task.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
-import { bareStage } from "../fleet/bare-stage.ts";
+import { noSettings } from "../fleet/assignment.ts";
 import { loopback } from "../steps/loopback.ts";
 
 /** The settings of a messenger in another process; passed as JSON in its only argument. */
@@ -31,7 +31,7 @@ const task = await startTask({
   findUsers: async () => [],
   findPepper: async () => digestWith({ version: 1, pepper: "p".repeat(32) }),
   jobs: [],
-  ...bareStage,
+  findSettings: noSettings,
   host: "127.0.0.1",
   port: 0,
   connector: loopback,

@@ -97,11 +97,7 @@ export const connected = (): ConsoleState => ({
       phone: "6281•••••••12",
       acceptedAt: ago(4),
       changedAt: ago(4),
-      waiting: {
-        obstacles: [{ name: "line" }, { name: "gap", until: ago(-5) }],
-        ahead: 3,
-        at: ago(-27),
-      },
+      obstacles: [{ name: "line" }, { name: "gap", until: ago(-5) }],
     }),
     listed(1, { state: "SENDING", phone: "6285•••••••30", acceptedAt: ago(12), changedAt: ago(1) }),
     listed(2, { state: "SENT", kind: "image", phone: "6281•••••••18" }),
@@ -148,7 +144,7 @@ export const connected = (): ConsoleState => ({
       ...{ waiting: 12, oldest: ago(4_000), dead: 3 },
     },
     {
-      ...{ id: 2, sender: "tax-office", host: "eventbridge:city-events", failures: 0, lastStatus: null },
+      ...{ id: 2, sender: "tax-office", host: "events.city.example", failures: 0, lastStatus: null },
       ...{ waiting: 0, oldest: null, dead: 0 },
     },
     {

@@ -1,6 +1,5 @@
-import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
 import * as ecs from "aws-cdk-lib/aws-ecs";
-import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
@@ -23,7 +22,7 @@ const agentFolders = {
   "agent-log": "/var/log/amazon/ssm",
 };
 
-/** The messenger's container, with a role that may read its own secrets and put events on the stage's buses. */
+/** The messenger's container, with a role that may read its own secrets. */
 export class MessengerTask extends Construct {
   readonly definition: ecs.FargateTaskDefinition;
   readonly logGroup: LogGroup;
@@ -92,16 +91,7 @@ export class MessengerTask extends Construct {
     );
     for (const [variable, name] of named)
       Secret.fromSecretNameV2(this, variable, name).grantRead(this.definition.taskRole);
-    this.#reach(config);
     this.#accept();
-  }
-
-  #reach({ eventBuses }: Config) {
-    if (eventBuses.length === 0) return;
-    const resources = eventBuses.map((resourceName) =>
-      Stack.of(this).formatArn({ service: "events", resource: "event-bus", resourceName }),
-    );
-    this.definition.addToTaskRolePolicy(new PolicyStatement({ actions: ["events:PutEvents"], resources }));
   }
 
   #accept() {

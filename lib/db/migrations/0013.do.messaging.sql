@@ -124,10 +124,6 @@ create table messaging.message (
   quiet_hours jsonb,
   -- of a notification job
   run uuid,
-  -- for the chart of the console; columns of their own, so that other changes of a message stay HOT updates
-  failed_at timestamptz generated always as (
-    case when state in ('FAILED', 'EXPIRED', 'UNCERTAIN') then changed_at end) stored,
-  cancelled_at timestamptz generated always as (case when state = 'CANCELLED' then changed_at end) stored,
   -- Indexed instead of the state, so that three of a message's four changes of state are HOT updates.
   is_open boolean not null generated always as (state in ('PENDING', 'SENDING')) stored,
   -- messages in one lane do not delay those in another; media are detached once they are uploaded
@@ -148,15 +144,42 @@ create index message_open_of_sender on messaging.message (sender, queue, lane, p
 create index message_open_of_phone on messaging.message (phone, priority, seq) where is_open;
 create index message_by_sending on messaging.message (sent_at) where sent_at is not null;
 create index message_of_media on messaging.message (media_id) where media_id is not null;
--- for the console: the chart, and searches by number and by sender
 create index message_by_acceptance on messaging.message (accepted_at);
-create index message_by_failure on messaging.message (failed_at) where failed_at is not null;
-create index message_by_cancelling on messaging.message (cancelled_at) where cancelled_at is not null;
+-- for the console's searches by number and by sender
 create index message_of_phone on messaging.message (phone, seq);
 create index message_of_sender on messaging.message (sender, seq);
 create index message_of_run on messaging.message (run) where run is not null;
 -- one-time codes that another channel may have to send, and those whose text is to be dropped
 create index message_with_code on messaging.message (expires_at) where not is_open and content ? 'sealed';
+
+-- Counts the messages that ended unsent by hour, for the console's chart, in the transaction that ends them. Each change is a
+-- row of its own, which is deleted after a day: writers of one total would wait for each other's commit, and could deadlock
+-- with the locks of their messages. What was accepted and sent is counted by the indexes of message, which others need too.
+create table messaging.ending (
+  id bigint generated always as identity primary key,
+  hour timestamptz not null,
+  outcome text not null check (outcome in ('failed', 'cancelled')),
+  -- -1 when the message did not end so after all, such as one that was delivered late
+  count smallint not null check (count in (-1, 1))
+);
+
+create function messaging.count_ending() returns trigger
+language plpgsql as $$
+begin
+  insert into messaging.ending (hour, outcome, count)
+  select date_trunc('hour', at, 'UTC'), case state when 'CANCELLED' then 'cancelled' else 'failed' end, count
+  from (values (old.state, old.changed_at, -1), (new.state, new.changed_at, 1)) change (state, at, count)
+  where state in ('FAILED', 'EXPIRED', 'UNCERTAIN', 'CANCELLED');
+  return null;
+end $$;
+create trigger count_ending after update of state, changed_at on messaging.message
+for each row when ((old.state, old.changed_at) is distinct from (new.state, new.changed_at)
+  and (old.state in ('FAILED', 'EXPIRED', 'UNCERTAIN', 'CANCELLED')
+    or new.state in ('FAILED', 'EXPIRED', 'UNCERTAIN', 'CANCELLED')))
+execute function messaging.count_ending();
+-- of a run that was cancelled before
+create trigger count_inserted_ending after insert on messaging.message
+for each row when (new.state in ('FAILED', 'EXPIRED', 'UNCERTAIN', 'CANCELLED')) execute function messaging.count_ending();
 
 -- Lets a list of messages end before those whose transactions have not committed: a later one may commit first, and a page
 -- that had passed the earlier ones would never show them. Each insert holds a lock until its transaction ends, whose number

@@ -5,10 +5,9 @@ create table messaging.callback (
   id bigint generated always as identity primary key,
   -- such as api:<username>
   sender text not null,
-  -- of a backend, or eventbridge:<name> for an event bus of the stage's account and region
-  url text not null check (url ~ '^(https?://|eventbridge:)' and length(url) <= 2048),
-  -- encrypted by the command that made them; the previous one signs too until it retires. A bus needs none
-  secret bytea check ((secret is null) = (url ~ '^eventbridge:')),
+  url text not null check (url ~ '^https?://' and length(url) <= 2048),
+  -- encrypted by the command that made them; the previous one signs too until it expires
+  secret bytea not null,
   previous_secret bytea,
   previous_until timestamptz,
   created_at timestamptz not null default now(),

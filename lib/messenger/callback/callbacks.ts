@@ -4,7 +4,6 @@ import { log } from "#lib/log.ts";
 import { guardConnector } from "../accept/address-guard.ts";
 import type { Encryption } from "../outbox/encryption.ts";
 import { Wakeup } from "../send/wakeup.ts";
-import { type BusSettings, findBus, openBuses } from "./bus.ts";
 import {
   changeType,
   claimEvents,
@@ -34,7 +33,6 @@ export interface CallbackOptions {
   readonly encryption: Encryption;
   /** Which addresses may be called; only the public web by default. */
   readonly connector?: buildConnector.connector | undefined;
-  readonly buses: BusSettings;
   readonly schedule?: Schedule | undefined;
   readonly onCallback: (outcome: "accepted" | "failed") => void;
   readonly signal: AbortSignal;
@@ -61,7 +59,6 @@ const bodyOf = ({ message }: Event): string =>
  */
 export const runCallbacks = async (options: CallbackOptions): Promise<void> => {
   const { sql, encryption, signal, onCallback, schedule = defaultSchedule } = options;
-  const buses = openBuses(options.buses);
   const agent = new Agent({ connect: options.connector ?? guardConnector(), allowH2: false, pipelining: 1 });
   const wakeup = new Wakeup();
   /** By address: one that does not answer delays its own events only. */
@@ -69,8 +66,6 @@ export const runCallbacks = async (options: CallbackOptions): Promise<void> => {
 
   const attempt = async (event: Event): Promise<Outcome> => {
     const id = `evt_${event.id}`;
-    const bus = findBus(event.url);
-    if (bus !== undefined) return buses.put(bus, id, event);
     const body = bodyOf(event);
     const secrets = openSecrets(event, encryption);
     if (!secrets) return { isOfAddress: true, reason: "the secret cannot be decrypted" };
@@ -114,6 +109,6 @@ export const runCallbacks = async (options: CallbackOptions): Promise<void> => {
     }
     await wakeup.wait(schedule.everyMs, signal);
   }
-  await Promise.all([agent.destroy(), buses.close()]);
+  await agent.destroy();
   await Promise.all(underWay.values());
 };

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
 import type { Encryption } from "../outbox/encryption.ts";
-import { busAddress } from "./bus.ts";
 import { secretContext } from "./callbacks.ts";
 import { secretText } from "./signature.ts";
 
@@ -31,7 +30,7 @@ export interface DeadLetter {
 }
 
 /**
- * Manages the addresses and event buses to which the changes of a sender's messages are sent.
+ * Manages the addresses to which the changes of a sender's messages are sent.
  *
  * @param sender such as `api:<username>`.
  */
@@ -48,13 +47,6 @@ export const callbackDirectory = (sql: postgres.Sql, encryption: Encryption, sen
         insert into messaging.callback (sender, url, secret) values (${sender}, ${url}, ${encrypted})
         on conflict do nothing`;
       return count > 0 ? text : undefined;
-    },
-
-    /** Adds an event bus, which needs no secret. @returns false for one that is known. */
-    async addBus(name: string): Promise<boolean> {
-      const { count } = await sql`
-        insert into messaging.callback (sender, url) values (${sender}, ${busAddress(name)}) on conflict do nothing`;
-      return count > 0;
     },
 
     /** Signs with a new secret, and with the one before until the overlap ends. @returns undefined for an unknown address. */

@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import type { MessageState, State } from "#lib/messaging/submission.ts";
 import { describeAccount, type StateRow } from "../outbox/state.ts";
 
-/** What callbacks and events on a bus say about themselves. */
+/** What callbacks say about themselves. */
 export const changeType = "message.state";
 
 /** A change of a message's state that its sender's address has not accepted yet. */
@@ -12,7 +12,7 @@ export interface Event {
   readonly callbackId: number;
   readonly sender: string;
   readonly url: string;
-  /** Encrypted: one, or two while they are rotated; none of a bus. */
+  /** Encrypted: one, or two while they are rotated. */
   readonly secrets: readonly Uint8Array[];
   readonly attempts: number;
   /** As it was after the change. */
@@ -20,7 +20,7 @@ export interface Event {
 }
 
 type Row = Omit<Event, "secrets" | "message"> & {
-  secret: Uint8Array | null;
+  secret: Uint8Array;
   previous: Uint8Array | null;
   messageId: string;
   status: State;
@@ -48,7 +48,7 @@ const toEvent = ({
   ...event
 }: Row): Event => ({
   ...event,
-  secrets: [secret, previous].filter((one) => one !== null),
+  secrets: previous === null ? [secret] : [secret, previous],
   message: {
     id: messageId,
     status,

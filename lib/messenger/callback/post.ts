@@ -9,27 +9,6 @@ const maxRetryAfterDigits = 6;
 /** Undefined if the address has accepted the event. */
 export type Outcome = (Failure & { readonly reason: string }) | undefined;
 
-/** Sends a body to an address once. @param judge reads the answer. */
-export const send = async (
-  dispatcher: Dispatcher,
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-  judge: (answer: Dispatcher.ResponseData) => Promise<Outcome>,
-): Promise<Outcome> => {
-  const { origin, pathname, search } = new URL(url);
-  try {
-    const answer = await dispatcher.request({
-      ...{ method: "POST", origin, path: pathname + search, headers, body },
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    return await judge(answer);
-  } catch (error) {
-    // its message may contain the address
-    return { isOfAddress: true, reason: (error instanceof Error && errorCode(error)) || "no answer" };
-  }
-};
-
 const readRetryAfter = (value: unknown): number | undefined =>
   typeof value === "string" && new RegExp(`^\\d{1,${maxRetryAfterDigits}}$`).test(value)
     ? Number(value)
@@ -43,18 +22,26 @@ const ofEvent: readonly number[] = [400, 409, 413, 422];
  *
  * @returns undefined if the address has accepted it, with any status from 200 to 299.
  */
-export const post = (
+export const post = async (
   dispatcher: Dispatcher,
   url: string,
   signature: Readonly<Record<string, string>>,
   body: string,
 ): Promise<Outcome> => {
   const own = { "content-type": "application/json", "user-agent": "municipal-messaging-gateway/1.0" };
-  return send(dispatcher, url, { ...signature, ...own }, body, async (answer) => {
+  const { origin, pathname, search } = new URL(url);
+  try {
+    const answer = await dispatcher.request({
+      ...{ method: "POST", origin, path: pathname + search, headers: { ...signature, ...own }, body },
+      signal: AbortSignal.timeout(timeoutMs),
+    });
     const { statusCode: status, headers } = answer;
     await answer.body.dump({ limit: 64 * 1024 });
     if (status >= 200 && status < 300) return undefined;
     const retryAfterSeconds = readRetryAfter(headers["retry-after"]);
     return { status, isOfAddress: !ofEvent.includes(status), retryAfterSeconds, reason: `status ${status}` };
-  });
+  } catch (error) {
+    // its message may contain the address
+    return { isOfAddress: true, reason: (error instanceof Error && errorCode(error)) || "no answer" };
+  }
 };

@@ -88,15 +88,6 @@ export interface Obstacle {
   readonly until?: Date | undefined;
 }
 
-/** Why a message waits. */
-export interface Waiting {
-  readonly obstacles: readonly Obstacle[];
-  /** How many are before it; one more than `maxAhead` for any more. */
-  readonly ahead: number;
-  /** About when it will be sent; undefined while that depends on an operator or the platform. */
-  readonly at?: Date | undefined;
-}
-
 /** What the console shows of a message: never its text. */
 export interface MessageSummary {
   readonly id: string;
@@ -111,5 +102,6 @@ export interface MessageSummary {
   readonly attempts: number;
   readonly acceptedAt: Date;
   readonly changedAt: Date;
-  readonly waiting?: Waiting | undefined;
+  /** Why it waits; undefined for one that does not, and where this task does not know. */
+  readonly obstacles?: readonly Obstacle[] | undefined;
 }

@@ -157,15 +157,12 @@ export interface Held {
   /** Messages of its lane that are under way. */
   readonly underWay: number;
   /**
-   * Messages that may be taken before it, by priority, then in turns of the senders: at the end of its quiet hours, or at the
-   * time for which it is scheduled, if it waits for that, or else now. If it is held back as a new contact, or by an outage of the platform's directory, the
-   * others that are held back so count too.
+   * Whether another may be taken before it: at the end of its quiet hours, or at the time for which it is scheduled, if it
+   * waits for that; else now. If it is held back as a new contact, or by an outage of the platform's directory, those that
+   * are held back likewise count too.
    */
-  readonly ahead: number;
+  readonly isInLine: boolean;
 }
-
-/** Counts of messages before another end here: more are sent in a day and a half at the full rate. */
-export const maxAhead = 2_000;
 
 /** Explains why messages wait, by the conditions with which {@link takeNext} chooses. */
 export const listHeld = (sql: postgres.ISql, restrictions: Restrictions, ids: readonly string[]) => {
@@ -173,7 +170,7 @@ export const listHeld = (sql: postgres.ISql, restrictions: Restrictions, ids: re
   return sql<Held[]>`
     with recursive mine (queue, reader) as materialized (${queuesOf(sql, [restrictions.account])}),
     senders (sender) as (${walkSenders(sql, sql`is_open`)}), asked as materialized (
-      select id, seq, sender, priority, ${isAllowed} as allowed, ${isReachable} as reachable,
+      select id, ${isAllowed} as allowed, ${isReachable} as reachable,
         case when epoch is null then greatest(not_before, now()) else now() end as taken_from
       from messaging.message waiting
       where id = any(string_to_array(${ids.join()}, ',')) and state = 'PENDING' and expires_at > now()
@@ -181,28 +178,18 @@ export const listHeld = (sql: postgres.ISql, restrictions: Restrictions, ids: re
     ), busy as materialized (
       select lane, count(*)::int as count from messaging.message 
       where is_open and state = 'SENDING' and account = ${restrictions.account} group by lane
-    ), counted as materialized (
-      select line.*, s.sender, urgency as priority, first.*
-      from (select distinct allowed, reachable, taken_from from asked) line cross join senders s cross join mine
-        cross join unnest(string_to_array('code,upload,other', ',')) of_lane cross join generate_series(0, 3) urgency
-        cross join lateral (
-          select seq from messaging.message waiting
-          where is_open and waiting.sender = s.sender and waiting.queue = mine.queue and lane = of_lane
-            and priority = urgency and ${isFree} and state = 'PENDING' and expires_at > now() and not_before <= line.taken_from
-            and (not line.allowed or ${isAllowed}) and (not line.reachable or ${isReachable})
-          order by seq limit ${maxAhead + 1}) first
-    ), in_turns as (
-      select *, count(*) filter (where counts) over (
-        partition by allowed, reachable, taken_from, priority, sender order by seq rows between unbounded preceding and 1 preceding
-      ) as turn from (
-        select allowed, reachable, taken_from, sender, priority, seq, true as counts from counted
-        union all
-        select allowed, reachable, taken_from, sender, priority, seq, false from asked
-          where (seq, allowed, reachable, taken_from) not in (select seq, allowed, reachable, taken_from from counted)) placed
-    ), position as (
-      select seq, allowed, reachable, taken_from, count(*) filter (where counts) over (
-        partition by allowed, reachable, taken_from order by priority, turn, seq rows between unbounded preceding and 1 preceding
-      ) as ahead from in_turns
+    ), heads as materialized (
+      select line.*, head.priority as head_priority, head.seq as head_seq
+      from (select distinct allowed, reachable, taken_from from asked) line cross join lateral (
+        select of_sender.* from senders s cross join mine
+          cross join unnest(string_to_array('code,upload,other', ',')) of_lane
+          cross join lateral (
+            select priority, seq from messaging.message waiting
+            where is_open and waiting.sender = s.sender and waiting.queue = mine.queue and lane = of_lane
+              and ${isFree} and state = 'PENDING' and expires_at > now() and not_before <= line.taken_from
+              and (not line.allowed or ${isAllowed}) and (not line.reachable or ${isReachable})
+            order by priority, seq limit 1) of_sender
+        order by priority, seq limit 1) head
     )
     select id, phone, waiting.priority, not ${isContact} as "isNewContact", ${isOn} as "isOn",
       ${isReachable} as "isReachable",
@@ -210,7 +197,7 @@ export const listHeld = (sql: postgres.ISql, restrictions: Restrictions, ids: re
       case when not_before > now() then not_before end as "notBefore",
       case when epoch is not null then 'retry' when quiet_hours is null then 'scheduled' else 'quiet-hours' end as cause, lane,
       coalesce((select count from busy where busy.lane = waiting.lane), 0) as "underWay",
-      least(ahead, ${maxAhead + 1})::int as ahead
-    from asked join position using (seq, allowed, reachable, taken_from) join messaging.message waiting using (id)
+      coalesce((head_priority, head_seq) < (waiting.priority, waiting.seq), false) as "isInLine"
+    from asked join messaging.message waiting using (id) left join heads using (allowed, reachable, taken_from)
     left join lateral (${firstOfNumber}) of_number on true`;
 };

@@ -35,6 +35,10 @@ const sweeps: readonly ((sql: postgres.Sql) => Promise<{ readonly count: number 
   (sql) => sql`
     delete from messaging.answered where digest in (
       select digest from messaging.answered where at < now() - interval '24 hours' limit ${batch})`,
+  // the chart shows 24 hours
+  (sql) => sql`
+    delete from messaging.ending where id in (
+      select id from messaging.ending where hour < now() - interval '24 hours' limit ${batch})`,
   (sql) => sql`
     delete from messaging.callback_event where seq in (
       select seq from messaging.callback_event where given_up_at < now() - interval '30 days' limit ${batch})`,

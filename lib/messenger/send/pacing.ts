@@ -153,21 +153,6 @@ export class Pacing {
     return all.filter(({ until }) => until > now).map(({ name, until }) => ({ name, until }));
   }
 
-  /** Forecasts when the next sends can go, each after an average gap, if no limit changes. */
-  forecast(count: number, now: number): number[] {
-    const copy = new Pacing(this.#pace, undefined, () => 0.5);
-    copy.#number = this.#number;
-    copy.#sentAt = [...this.#sentAt];
-    copy.#firstSentAt = this.#firstSentAt;
-    copy.#gapUntil = Math.max(this.#gapUntil, this.#stoppedUntil);
-    let at = now;
-    return Array.from({ length: count }, () => {
-      at = Math.max(at, copy.nextAt(at));
-      copy.recordSend("", false, at);
-      return at;
-    });
-  }
-
   /**
    * Counts a message from when it is sent until its answer arrives, since others may be sent meanwhile.
    *

@@ -39,7 +39,6 @@ const changedKeys: Readonly<Record<string, Context>> = {
   "larger instance": { database: { ...instance, instanceClass: "t4g.medium", storageGb: 100 } },
   "no reserved concurrency": { functionConcurrency: 0 },
   "another number of messengers": { messengerTasks: 3 },
-  "event buses": { eventBuses: examples.eventBuses[0] },
   "console login": { consoleLogin: examples.consoleLogin[0] },
   "citizens' portal": { citizenPortalRole: examples.citizenPortalRole[0] },
   "messenger's image": { messagingImage: examples.messagingImage[0] },

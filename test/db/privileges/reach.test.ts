@@ -64,6 +64,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "messaging.callback_event": all,
       "messaging.contact": all,
       "messaging.control": all,
+      "messaging.ending": all,
       "messaging.idempotency": all,
       "messaging.leadership": all,
       "messaging.media": all,

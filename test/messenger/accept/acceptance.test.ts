@@ -1,49 +1,40 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { Submission } from "#lib/messaging/submission.ts";
-import { accept, type Source } from "#lib/messenger/accept/acceptance.ts";
-import { openIntake } from "#lib/messenger/accept/intake.ts";
+import type { Submission } from "#lib/messaging/submission.ts";
+import type { Source } from "#lib/messenger/accept/acceptance.ts";
 import { Quota } from "#lib/messenger/accept/quota.ts";
 import { deleteMedia, readMedia, releaseMedia } from "#lib/messenger/outbox/media.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { endBlocked } from "../blocked-connections.ts";
-import { count, newId, seal, sql, text, useDatabase } from "./accept-steps.ts";
+import {
+  acceptWith,
+  count,
+  file,
+  sourceOf,
+  sql,
+  store,
+  streamOf,
+  text,
+  useDatabase,
+} from "./accept-steps.ts";
 
-const file = (more: Record<string, unknown> = {}): Submission =>
-  Submission.parse({ sender: "api:test", kind: "file", phone: "6281200000001", ...more });
-
-async function* streamOf(...pieces: (Uint8Array | Error)[]): AsyncGenerator<Uint8Array> {
-  for (const piece of pieces) {
-    if (piece instanceof Error) throw piece;
-    yield piece;
-  }
-}
-
-let store: ReturnType<typeof openIntake>;
 let notified: number;
 let source: Source;
 let quota: Quota;
 
 useDatabase();
 beforeEach(() => {
-  store = openIntake(sql);
   quota = new Quota(sql, 1_000);
   notified = 0;
 });
 
 const take = (submission: Submission, inline?: Uint8Array, signal?: AbortSignal) =>
-  accept(
+  acceptWith(
     {
-      sql,
-      store,
-      newId,
       quota,
-      isOptedOut: async () => false,
-      seal,
       notify: () => {
         notified += 1;
       },
-      fetchMedia: async (_, bytes) =>
-        bytes ? { contentType: "text/plain", fileName: "a.txt", body: streamOf(bytes) } : source,
+      fetchMedia: async (_, bytes) => (bytes ? sourceOf(bytes) : source),
     },
     submission,
     inline,
@@ -213,10 +204,9 @@ describe("an Idempotency-Key", () => {
       stored.push(message.id);
       return store(message);
     };
-    const callbacks = { isOptedOut: async () => false, notify: () => {} };
-    const options = { sql, newId, quota, seal, store: storing, fetchMedia, ...callbacks };
     // the limit is shorter than a claim is held, as in production
-    await expect(accept({ ...options, maxMediaMs: 50 }, image, Buffer.from("a"))).rejects.toThrow();
+    const impatient = { store: storing, fetchMedia, maxMediaMs: 50 };
+    await expect(acceptWith(impatient, image, Buffer.from("a"))).rejects.toThrow();
     const { id } = await take(image, Buffer.from("a"));
     waiting.resolve();
     await expect.poll(() => count("media")).toBe(2);
@@ -225,13 +215,11 @@ describe("an Idempotency-Key", () => {
 
   test("of a file is not free when the connection is lost after the message was stored", async () => {
     const submission = file({ idempotency_key: "f" });
-    const whole = store;
-    store = async (message) => {
-      await whole(message);
+    const losing: typeof store = async (message) => {
+      await store(message);
       throw new Error("the connection is lost");
     };
-    await expect(take(submission, Buffer.from("a"))).rejects.toThrow("lost");
-    store = whole;
+    await expect(acceptWith({ store: losing }, submission, Buffer.from("a"))).rejects.toThrow("lost");
     const [stored] = await sql<{ id: string }[]>`select id from messaging.message`;
     expect((await take(submission, Buffer.from("a"))).id).toBe(stored?.id);
     expect(await count("message")).toBe(1);

@@ -1,42 +1,35 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { Submission } from "#lib/messaging/submission.ts";
-import { accept, acceptBatch } from "#lib/messenger/accept/acceptance.ts";
-import { openIntake } from "#lib/messenger/accept/intake.ts";
+import type { Submission } from "#lib/messaging/submission.ts";
+import { acceptBatch } from "#lib/messenger/accept/acceptance.ts";
 import { Quota } from "#lib/messenger/accept/quota.ts";
-import { count, database, newId, seal, sql, text, useDatabase } from "./accept-steps.ts";
+import {
+  acceptWith,
+  count,
+  database,
+  file,
+  newId,
+  seal,
+  sourceOf,
+  sql,
+  store,
+  text,
+  useDatabase,
+} from "./accept-steps.ts";
 
 /*
  * What an operator allows a sender, and what is counted of it.
  */
 
-let store: ReturnType<typeof openIntake>;
 let quota: Quota;
 
 useDatabase();
 beforeEach(() => {
-  store = openIntake(sql);
   quota = new Quota(sql, 1_000, 0);
 });
 
-const options = () => ({ isOptedOut: async () => false, sql, store, newId, quota, seal, notify: () => {} });
-async function* downloaded(bytes: number) {
-  yield Buffer.alloc(bytes);
-}
-const take = (submission: Submission, inline?: Uint8Array) =>
-  accept(
-    {
-      ...options(),
-      fetchMedia: async (_, uploaded) => ({
-        contentType: "text/plain",
-        fileName: "a.txt",
-        body: downloaded(uploaded?.length ?? 700),
-      }),
-    },
-    submission,
-    inline,
-  );
-const file = (more: Record<string, unknown> = {}): Submission =>
-  Submission.parse({ sender: "api:test", kind: "file", phone: "6281200000001", ...more });
+const take = (submission: Submission, inline?: Uint8Array) => acceptWith({ quota }, submission, inline);
+const takeBatch = (batch: readonly Submission[]) =>
+  acceptBatch({ sql, newId, seal, notify: () => {} }, batch);
 
 const allow = (terms: { classes?: string; perDay?: number; bytesPerDay?: number }) =>
   database.admin`
@@ -68,8 +61,8 @@ test("messages and the bytes of texts and media are counted once, with and witho
     [1, 1],
   ]);
   const batch = [1, 2, 3].map((key) => text({ sender: "notification", idempotency_key: `${key}` }));
-  await acceptBatch(options(), batch);
-  await acceptBatch(options(), batch);
+  await takeBatch(batch);
+  await takeBatch(batch);
   expect(await today("notification")).toEqual([3, 15]);
 });
 
@@ -86,7 +79,7 @@ test("concurrent acceptances of the same two senders are all counted", async () 
   const pairs = Array.from({ length: 40 }, (_, n) =>
     ["api:a", "api:b"].map((sender) => text({ sender, idempotency_key: `${sender} ${n}` })),
   );
-  await Promise.all(pairs.map((pair, n) => acceptBatch(options(), n % 2 ? pair : pair.toReversed())));
+  await Promise.all(pairs.map((pair, n) => takeBatch(n % 2 ? pair : pair.toReversed())));
   expect([(await today("api:a"))[0], (await today("api:b"))[0]]).toEqual([40, 40]);
 });
 
@@ -127,12 +120,12 @@ describe("a sender with limits", () => {
     const fetchMedia = async () => {
       ask();
       await promise;
-      return { contentType: "text/plain", fileName: "a.txt", body: downloaded(1) };
+      return sourceOf(Buffer.alloc(1));
     };
-    const impatient = { ...options(), quota: new Quota(sql, 10_000, 0), fetchMedia };
-    const first = accept(impatient, file({ url: "https://example.com/a" }), undefined);
+    const slow = { quota: new Quota(sql, 10_000, 0), fetchMedia };
+    const first = acceptWith(slow, file({ url: "https://example.com/a" }));
     await asked;
-    await expect(accept(impatient, text(), undefined)).rejects.toMatchObject({ status: 429 });
+    await expect(acceptWith(slow, text())).rejects.toMatchObject({ status: 429 });
     resolve();
     await first;
     expect(await count("message")).toBe(1);
@@ -175,7 +168,7 @@ describe("a sender with limits", () => {
   test("does not limit notification jobs by its name", async () => {
     await database.admin`insert into messaging.sender (name, per_day) values ('notification', 0)`;
     await take(text({ sender: "notification" }));
-    await acceptBatch(options(), [text({ sender: "notification", idempotency_key: "a" })]);
+    await takeBatch([text({ sender: "notification", idempotency_key: "a" })]);
     expect(await count("message")).toBe(2);
   });
 });

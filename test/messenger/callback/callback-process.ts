@@ -2,7 +2,6 @@ import postgres from "postgres";
 import { runCallbacks } from "#lib/messenger/callback/callbacks.ts";
 import type { Schedule } from "#lib/messenger/callback/event.ts";
 import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryption.ts";
-import { bareStage } from "../../fleet/bare-stage.ts";
 import { loopback } from "../../steps/loopback.ts";
 
 /** The callbacks of a task in another process, which can be killed; passed as JSON in its only argument. */
@@ -18,7 +17,6 @@ await runCallbacks({
   encryption: encryptionWith(encryptionKey),
   connector: loopback,
   schedule,
-  ...bareStage,
   onCallback: () => {},
   signal: new AbortController().signal,
 });

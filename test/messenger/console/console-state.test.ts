@@ -151,7 +151,7 @@ describe("the state of the outbox", () => {
     await admin`
       insert into messaging.callback (sender, url, secret, failures)
       values ('api:a', 'https://a.example/path?token=hidden', '', 4), ('api:b', 'https://b.example/', '', 0),
-        ('api:b', 'eventbridge:city-events', null, 0)`;
+        ('api:b', 'https://c.example/', '', 0)`;
     await admin`
       insert into messaging.callback_event (callback_id, message_id, state, accepted_at, at, attempts, due_at, given_up_at, last_status)
       select callback.id, 'm', 'SENT', now(), now() - age * interval '1 minute', attempts, now() + due * interval '1 minute',
@@ -163,8 +163,8 @@ describe("the state of the outbox", () => {
     const { callbacks } = await readConsoleState(connect(3), sources);
     expect(callbacks).toMatchObject([
       { sender: "a", host: "a.example", failures: 4, lastStatus: 503, waiting: 3, dead: 1 },
-      { sender: "b", host: "eventbridge:city-events", lastStatus: null, waiting: 0, oldest: null, dead: 0 },
       { sender: "b", host: "b.example", failures: 0, lastStatus: null, waiting: 1, dead: 0 },
+      { sender: "b", host: "c.example", lastStatus: null, waiting: 0, oldest: null, dead: 0 },
     ]);
     expect((Date.now() - (callbacks[0]?.oldest?.getTime() ?? 0)) / 60_000).toBeCloseTo(30, 0);
     expect(JSON.stringify(callbacks)).not.toContain("hidden");

@@ -13,7 +13,7 @@ test("the console of a running task says why a message waits, and opts its numbe
   const { read, press } = await openConsole(task);
   const page = await read();
   expect(page).toContain("No phone is linked: nothing is sent.");
-  expect(page).toContain("When it will be sent is unknown: its account is not connected");
+  expect(page).toContain("Waits: its account is not connected");
 
   const countOptOuts = async () => (await database.admin`select from notification.opt_out`).count;
   const fields = { phone, confirmed: "yes" };

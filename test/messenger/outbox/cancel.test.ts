@@ -1,5 +1,4 @@
-import type postgres from "postgres";
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { cancel } from "#lib/messenger/outbox/cancel.ts";
 import {
   markSent,
@@ -9,24 +8,16 @@ import {
   requeueFailed,
   requeueUnsent,
 } from "#lib/messenger/outbox/outcome.ts";
-import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
-import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
-import { beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
+import { beginTerm, takeAny } from "./outbox-rows.ts";
+import { epoch, prepare, put, sql, take, useOutbox } from "./outbox-steps.ts";
 
-let sql: postgres.Sql;
-let epoch: number;
-beforeEach(async () => {
-  sql = (await createMessengerDatabase()).connect(4);
-  epoch = await beginTerm(sql);
-});
+useOutbox(4);
 const sender = "api:test";
-const take = async (more: Parameters<typeof takeAny>[2] = {}) =>
-  (await takeAny(sql, epoch, more)) ?? expect.fail("nothing was taken");
 const notWaiting = { status: 409, code: "not_waiting" };
 
 test("a message that waits is cancelled once and for all, and never taken", async () => {
-  await putMessage(sql, "A");
+  await put("A");
   const first = await cancel(sql, "A", sender);
   expect(first).toMatchObject({ id: "A", status: "CANCELLED" });
   expect(await cancel(sql, "A", sender)).toEqual(first);
@@ -35,7 +26,7 @@ test("a message that waits is cancelled once and for all, and never taken", asyn
 });
 
 test("an unknown message and that of another sender are not found, and the latter stays", async () => {
-  await putMessage(sql, "A");
+  await put("A");
   expect(await cancel(sql, "B", sender)).toBeUndefined();
   expect(await cancel(sql, "A", "api:other")).toBeUndefined();
   expect(await take()).toMatchObject({ id: "A" });
@@ -43,16 +34,16 @@ test("an unknown message and that of another sender are not found, and the latte
 
 describe("a message is not cancelled", () => {
   test("while it is being sent", async () => {
-    await putMessage(sql, "A");
+    await put("A");
     await take();
     await expect(cancel(sql, "A", sender)).rejects.toMatchObject(notWaiting);
     expect((await findState(sql, "A"))?.status).toBe("SENDING");
   });
 
   test("while it waits for another send without an answer to the one before", async () => {
-    await putMessage(sql, "A");
+    await put("A");
     const message = await take();
-    await storePayload(sql, { id: "A", epoch: epoch }, "whatsapp", Buffer.from("payload"));
+    await prepare(message);
     await requeue(sql, message, 0);
     await expect(cancel(sql, "A", sender)).rejects.toMatchObject(notWaiting);
     // also after an attempt that certainly failed
@@ -61,36 +52,33 @@ describe("a message is not cancelled", () => {
   });
 
   test("after its leader was lost while the frame may have left", async () => {
-    await putMessage(sql, "A");
-    await take();
-    await storePayload(sql, { id: "A", epoch: epoch }, "whatsapp", Buffer.from("payload"));
+    await put("A");
+    await prepare(await take());
     await recover(sql, await beginTerm(sql));
     expect((await findState(sql, "A"))?.status).toBe("PENDING");
     await expect(cancel(sql, "A", sender)).rejects.toMatchObject(notWaiting);
   });
 
   test.each(["SENT", "DELIVERED", "READ", "FAILED", "EXPIRED", "UNCERTAIN"])("that is %s", async (state) => {
-    await putMessage(sql, "A");
+    await put("A");
     await sql`update messaging.message set state = ${state}`;
     await expect(cancel(sql, "A", sender)).rejects.toMatchObject(notWaiting);
     expect((await findState(sql, "A"))?.status).toBe(state);
   });
 });
 
-test("a message is cancelled after attempts of which nothing left", async () => {
-  for (const [id, postpone] of [
-    ["failed", (message: Awaited<ReturnType<typeof take>>) => requeueFailed(sql, message, 3_600)],
-    ["unsent", (message: Awaited<ReturnType<typeof take>>) => requeueUnsent(sql, message, 3_600)],
-  ] as const) {
-    await putMessage(sql, id, { phone: id === "failed" ? "6281200000001" : "6281200000002" });
-    await postpone(await take());
-    expect((await cancel(sql, id, sender))?.status).toBe("CANCELLED");
-  }
+test.each([
+  ["failed", requeueFailed],
+  ["was not made", requeueUnsent],
+] as const)("a message is cancelled after an attempt that %s, of which nothing left", async (_, postpone) => {
+  await put("A");
+  await postpone(sql, await take(), 3_600);
+  expect((await cancel(sql, "A", sender))?.status).toBe("CANCELLED");
 });
 
 test("what a cancelled message holds back is sent", async () => {
-  await putMessage(sql, "A");
-  await putMessage(sql, "B");
+  await put("A");
+  await put("B");
   await requeueUnsent(sql, await take(), 3_600);
   expect(await takeAny(sql, epoch)).toBeUndefined();
   await cancel(sql, "A", sender);
@@ -98,7 +86,7 @@ test("what a cancelled message holds back is sent", async () => {
 });
 
 test("the media of a cancelled message are deleted", async () => {
-  await putMessage(sql, "A");
+  await put("A");
   await sql`
     with stored as (insert into messaging.media (sender, content_type) values (${sender}, 'image/png') returning id),
       chunk as (insert into messaging.media_chunk select id, 0, 'x' from stored)
@@ -111,10 +99,10 @@ test("the media of a cancelled message are deleted", async () => {
 });
 
 test("of a cancelled one-time code neither text nor payload remain", async () => {
-  await putMessage(sql, "A", { class: "one-time-code" });
+  await put("A", { class: "one-time-code" });
   await sql`update messaging.message set content = '{"sealed": "c2VhbGVk"}'`;
   const message = await take();
-  await storePayload(sql, { id: "A", epoch: epoch }, "whatsapp", Buffer.from("payload"));
+  await prepare(message);
   await requeueComposed(sql, message);
   await cancel(sql, "A", sender);
   const left = await sql`
@@ -124,7 +112,7 @@ test("of a cancelled one-time code neither text nor payload remain", async () =>
 
 test("a message is cancelled or taken, never both, whichever comes first", async () => {
   const ids = Array.from({ length: 60 }, (_, n) => `M${n}`);
-  for (const [n, id] of ids.entries()) await putMessage(sql, id, { phone: String(62_812_000_000 + n) });
+  for (const [n, id] of ids.entries()) await put(id, { phone: String(62_812_000_000 + n) });
   const sent: string[] = [];
   const send = async () => {
     for (let message = await takeAny(sql, epoch); message; message = await takeAny(sql, epoch)) {

@@ -1,27 +1,21 @@
-import type postgres from "postgres";
-import { beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { firstAccount, releaseMessages } from "#lib/messenger/account/account.ts";
 import { listDepths } from "#lib/messenger/outbox/depth.ts";
 import { listAwaited } from "#lib/messenger/outbox/next.ts";
 import { moveLate } from "#lib/messenger/outbox/next-channel.ts";
 import { OpenFrom } from "#lib/messenger/outbox/open-from.ts";
 import { expire, markSent, recover, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
-import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
-import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
-import { beginTerm, number, putMessage, takeAny } from "./outbox-rows.ts";
+import { number, takeAny } from "./outbox-rows.ts";
+import { database, epoch, prepare, put, sql, take, useOutbox } from "./outbox-steps.ts";
 
 /*
  * What statements cost, in rows and not in time: PostgreSQL counts what it reads and how it writes.
  */
 
-let database: Awaited<ReturnType<typeof createMessengerDatabase>>;
-let sql: postgres.Sql;
-beforeEach(async () => {
-  database = await createMessengerDatabase();
-  ({ sql } = database);
-});
+// PostgreSQL flushes the counters of one connection
+useOutbox(1);
 
 const many = 5_000;
 
@@ -68,21 +62,20 @@ test.each(["none", "of an empty outbox", "of now"])(
     await database.connect(1).begin("isolation level repeatable read", async (held) => {
       await held`select count(*) from messaging.message`;
       // it waits for a day of a bulk run
-      await putMessage(sql, "scheduled", { send_at: new Date(Date.now() + 86_400_000).toISOString() });
+      await put("scheduled", { send_at: new Date(Date.now() + 86_400_000).toISOString() });
       if (statistics === "of an empty outbox") await analyze();
       await addMany("PENDING");
       await sql`update messaging.message set state = 'READ' where id <> 'scheduled'`;
-      await putMessage(sql, "next");
+      await put("next");
       if (statistics === "of now") await analyze();
-      const epoch = await beginTerm(sql);
-      const take = (openFrom: number) => () => takeAny(sql, epoch, { openFrom });
+      const takeFrom = (openFrom: number) => () => takeAny(sql, epoch, { openFrom });
       const look = (openFrom: number) => () => listAwaited(sql, [firstAccount], openFrom);
       const openFrom = await new OpenFrom().find(sql);
       expect(await countEntries(look(openFrom))).toBeLessThan(many / 2);
       expect(await countEntries(look(0))).toBeGreaterThan(many);
-      expect(await countEntries(take(openFrom))).toBeLessThan(many / 2);
-      await putMessage(sql, "after", { phone: "6281200000002" });
-      expect(await countEntries(take(0))).toBeGreaterThan(many);
+      expect(await countEntries(takeFrom(openFrom))).toBeLessThan(many / 2);
+      await put("after", { phone: "6281200000002" });
+      expect(await countEntries(takeFrom(0))).toBeGreaterThan(many);
     });
   },
 );
@@ -94,10 +87,9 @@ test.each(["none", "of an hour when nothing waited", "of now"])(
     if (statistics !== "none") await analyze();
     await addMany("PENDING");
     if (statistics === "of now") await analyze();
-    const epoch = await beginTerm(sql);
     const read = await countRead(async () => {
       for (let taken = 0; taken < 20; taken++) {
-        const message = (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken");
+        const message = await take();
         if (taken % 5 === 0) await requeueUnsent(sql, message, 3_600);
         else await markSent(sql, message);
       }
@@ -109,7 +101,6 @@ test.each(["none", "of an hour when nothing waited", "of now"])(
 test("a message that is open again is found within a second, although later ones are open", async () => {
   await addMany("PENDING");
   const openFrom = new OpenFrom();
-  const epoch = await beginTerm(sql);
   await sql`update messaging.message set state = 'SENT' where seq <= ${many / 2}`;
   await openFrom.find(sql);
   await sql`update messaging.message set state = 'PENDING' where seq = 1`;
@@ -121,7 +112,6 @@ test("a message that is open again is found within a second, although later ones
 test("a message that was scheduled is found within a second after it is due, although later ones are open", async () => {
   await addMany("PENDING");
   const openFrom = new OpenFrom();
-  const epoch = await beginTerm(sql);
   await sql`update messaging.message set not_before = now() + interval '300 milliseconds' where seq <= ${many / 2}`;
   await openFrom.find(sql);
   await expect
@@ -133,11 +123,10 @@ test("messages behind one of their number that waits are passed over without a l
   await sql`
     insert into messaging.message (id, sender, kind, phone, content, expires_at)
     select 'M' || i, 'api:test', 'text', '6281200000001', '{}', now() + interval '1 day' from generate_series(1, ${many}) i`;
-  const epoch = await beginTerm(sql);
-  await requeueUnsent(sql, (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken"), 3_600);
+  await requeueUnsent(sql, await take(), 3_600);
   const { resting } = await loadHistory(sql, number);
-  const take = () => takeAny(sql, epoch, { resting: resting.map(({ phone }) => phone) });
-  expect(await countRead(take)).toBeLessThan(1.1 * many);
+  const look = () => takeAny(sql, epoch, { resting: resting.map(({ phone }) => phone) });
+  expect(await countRead(look)).toBeLessThan(1.1 * many);
 });
 
 test("the next message is found without reading those of a lane that is not free", async () => {
@@ -145,8 +134,7 @@ test("the next message is found without reading those of a lane that is not free
   const [media] = await sql`
     insert into messaging.media (sender, content_type) values ('api:test', 'image/png') returning id`;
   await sql`update messaging.message set media_id = ${media?.id}`;
-  await putMessage(sql, "text", { class: "bulk" });
-  const epoch = await beginTerm(sql);
+  await put("text", { class: "bulk" });
   const read = await countRead(async () => {
     expect(await takeAny(sql, epoch, { lanes: ["code", "other"] })).toMatchObject({ id: "text" });
     expect(await takeAny(sql, epoch, { lanes: ["code", "other"] })).toBeUndefined();
@@ -156,9 +144,8 @@ test("the next message is found without reading those of a lane that is not free
 
 test("what runs every few seconds reads no message that is over", async () => {
   await addMany("READ");
-  await putMessage(sql, "waiting");
+  await put("waiting");
   await analyze();
-  const epoch = await beginTerm(sql);
   const read = await countRead(() =>
     Promise.all([expire(sql), recover(sql, epoch), listDepths(sql), takeAny(sql, epoch)]),
   );
@@ -168,7 +155,7 @@ test("what runs every few seconds reads no message that is over", async () => {
 test("what waits for an account that cannot send is found without reading what waits for others", async () => {
   await addMany("PENDING");
   await sql`insert into messaging.account (name, state) values ('former', 'retired')`;
-  await putMessage(sql, "given", { sender: "api:other" });
+  await put("given", { sender: "api:other" });
   await sql`update messaging.message set account = 2 where id = 'given'`;
   await analyze();
   const read = await countRead(async () => {
@@ -184,14 +171,13 @@ const putMany = async (count: number) => {
   await sql`
     insert into messaging.route (pool, phone, account)
     select 'city', 62812000000 + n, ${firstAccount} from generate_series(0, ${count}::integer - 1) n`;
-  for (let n = 0; n < count; n++) await putMessage(sql, `M${n}`, { phone: String(62_812_000_000 + n) });
+  for (let n = 0; n < count; n++) await put(`M${n}`, { phone: String(62_812_000_000 + n) });
 };
 
 /** The changes by a piece of work, and those of them that write no index entry. */
-const countChanges = async (work: (epoch: number) => Promise<unknown>) => {
-  const epoch = await beginTerm(sql);
+const countChanges = async (work: () => Promise<unknown>) => {
   const before = await readCounters();
-  await work(epoch);
+  await work();
   const after = await readCounters();
   return { changes: after.updated - before.updated, hot: after.hot - before.hot };
 };
@@ -201,10 +187,10 @@ const countChanges = async (work: (epoch: number) => Promise<unknown>) => {
 test("of the changes in the life of a message to a known recipient only its end writes index entries", async () => {
   const messages = 5;
   await putMany(messages);
-  const counted = await countChanges(async (epoch) => {
+  const counted = await countChanges(async () => {
     for (let n = 0; n < messages; n++) {
-      const message = (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken");
-      await storePayload(sql, { id: message.id, epoch: epoch }, "whatsapp", Buffer.alloc(400));
+      const message = await take();
+      await prepare(message);
       await markSent(sql, message);
       await applyReceipt(sql, firstAccount, message.id, "DELIVERED");
       await applyReceipt(sql, firstAccount, message.id, "READ");
@@ -215,9 +201,8 @@ test("of the changes in the life of a message to a known recipient only its end 
 
 test("a page that is filled with messages has room for their changes", async () => {
   await putMany(100);
-  const counted = await countChanges(async (epoch) => {
-    for (let n = 0; n < 4; n++)
-      await requeueUnsent(sql, (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken"), 3_600);
+  const counted = await countChanges(async () => {
+    for (let n = 0; n < 4; n++) await requeueUnsent(sql, await take(), 3_600);
   });
   expect(counted).toEqual({ changes: 8, hot: 8 });
 });

@@ -1,19 +1,15 @@
-import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { Submission } from "#lib/messaging/submission.ts";
 import { markSent, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { Rotation } from "#lib/messenger/outbox/rotation.ts";
 import { storeMessages } from "#lib/messenger/outbox/store.ts";
-import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
-import { beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
+import { putMessage, takeAny } from "./outbox-rows.ts";
+import { epoch, sql, take, useOutbox } from "./outbox-steps.ts";
 
-let sql: postgres.Sql;
-let epoch: number;
+useOutbox();
 let rotation: Rotation;
-beforeEach(async () => {
+beforeEach(() => {
   rotation = new Rotation();
-  sql = (await createMessengerDatabase()).connect(2);
-  epoch = await beginTerm(sql);
 });
 
 const [large, small] = ["api:large", "api:small"];
@@ -116,7 +112,7 @@ test("messages to a number in one batch keep their order too", async () => {
 test("a requeued message of one sender holds back a later one of another to the same number", async () => {
   const phone = "6281200000001";
   await put("L1", large, { phone });
-  const taken = (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken");
+  const taken = await take();
   await put("S1", small, { phone });
   await requeueUnsent(sql, taken, 3_600);
   expect(await send()).toEqual([]);

@@ -1,19 +1,14 @@
 import type postgres from "postgres";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { MessageQuery } from "#lib/messaging/message-query.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { listMessages } from "#lib/messenger/outbox/list.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
-import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { putMessage } from "./outbox-rows.ts";
+import { database, sql, useOutbox } from "./outbox-steps.ts";
 
 const encryption = encryptionWith(secretTable["messenger-key"].mint());
-let database: Awaited<ReturnType<typeof createMessengerDatabase>>;
-let sql: postgres.Sql;
-beforeEach(async () => {
-  database = await createMessengerDatabase();
-  sql = database.connect(8);
-});
+useOutbox(8);
 
 const list = async (query: Partial<MessageQuery> = {}) => {
   const { messages, next } = await listMessages(sql, encryption, { sender: "api:test", limit: 50, ...query });

@@ -1,57 +1,15 @@
-import type postgres from "postgres";
-import { beforeEach, expect, test } from "vitest";
-import type { Submission } from "#lib/messaging/submission.ts";
+import { expect, test } from "vitest";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import { describeRefusal } from "#lib/messenger/channels/platform-codes.ts";
 import { cancel } from "#lib/messenger/outbox/cancel.ts";
 import { dropCodes, moveLate } from "#lib/messenger/outbox/next-channel.ts";
 import { endUnwanted, expire, markFailed, markSent, requeue } from "#lib/messenger/outbox/outcome.ts";
-import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { reasons } from "#lib/messenger/outbox/reason.ts";
-import { applyReport } from "#lib/messenger/outbox/report.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
-import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
-import { beginTerm, number, putMessage, takeAny } from "./outbox-rows.ts";
+import { age, compose, hold, look, put, report, sms, useChannels } from "./channel-steps.ts";
+import { putMessage } from "./outbox-rows.ts";
+import { sql } from "./outbox-steps.ts";
 
-let sql: postgres.Sql;
-/** The account of the SMS gateway. */
-let sms: number;
-
-beforeEach(async () => {
-  const database = await createMessengerDatabase();
-  sql = database.connect(2);
-  await database.admin`update messaging.account set number = ${number} where id = ${firstAccount}`;
-  const [row] = await database.admin<{ id: number }[]>`
-    insert into messaging.account (name, channel, number) values ('gateway', 'sms', 'sms:gateway') returning id`;
-  sms = row?.id ?? 0;
-});
-
-const classes = { code: "one-time-code", notice: "transactional", bulk: "bulk" } as const;
-
-/** Stores a message, whose id is the name of its class. */
-const put = async (id: keyof typeof classes, more: Partial<Submission> = {}) => {
-  await putMessage(sql, id, { class: classes[id], ...more });
-  if (id === "code")
-    await sql`update messaging.message set content = '{"sealed": "c2VhbGVk"}' where id = ${id}`;
-};
-
-/** Lets an account take the next message and store its payload: from then on a frame may leave. */
-const compose = async (account = firstAccount) => {
-  const epoch = await beginTerm(sql, account);
-  const taken = await takeAny(sql, epoch, { account, number: account === sms ? "sms:gateway" : number });
-  if (!taken) throw new Error("nothing to take");
-  await storePayload(sql, taken, account === sms ? "sms" : "whatsapp", Buffer.from("payload"));
-  return taken;
-};
-const age = (seconds: number) =>
-  sql`update messaging.message set due_at = due_at - ${seconds} * interval '1 second',
-    not_before = not_before - ${seconds} * interval '1 second'`;
-
-const look = async (id: string) => {
-  const { status, account, reason } = (await findState(sql, id)) ?? {};
-  return [status, account, ...(reason === undefined ? [] : [reason])].join(" ");
-};
-const hold = (account: number) => sql`update messaging.account set hold_code = 403 where id = ${account}`;
+useChannels();
 
 test("a notice that its channel cannot send begins anew at the next one", async () => {
   await put("notice");
@@ -112,7 +70,7 @@ test("a code that the first channel delivers late after all is not sent by the n
   await moveLate(sql);
   await applyReceipt(sql, firstAccount, "code", "DELIVERED");
   expect(await look("code")).toBe("DELIVERED main");
-  await expect(compose(sms)).rejects.toThrow("nothing to take");
+  await expect(compose(sms)).rejects.toThrow("nothing was taken");
 });
 
 test("each channel has 8 seconds for a code", async () => {
@@ -217,11 +175,8 @@ test("later messages to a recipient are sent by the first channel again", async 
 
 test("accounts of a later channel do not take what waits for any account", async () => {
   await put("notice");
-  await expect(compose(sms)).rejects.toThrow("nothing to take");
+  await expect(compose(sms)).rejects.toThrow("nothing was taken");
 });
-
-const report = (more: Parameters<typeof applyReport>[2], account = sms) =>
-  applyReport(sql, account, more, describeRefusal);
 
 test("what a platform reports is found by the message's id and by the platform's own", async () => {
   await put("notice");

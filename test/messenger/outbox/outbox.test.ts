@@ -1,5 +1,4 @@
-import type postgres from "postgres";
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { states } from "#lib/messaging/submission.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
@@ -13,48 +12,32 @@ import {
   requeueComposed,
   requeueUnsent,
 } from "#lib/messenger/outbox/outcome.ts";
-import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
 import { findAddress } from "#lib/messenger/send/number-check.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
-import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
-import { beginTerm, number, putMessage, takeAny } from "./outbox-rows.ts";
+import { beginTerm, number, takeAny } from "./outbox-rows.ts";
+import { epoch, listStates, prepare, put, sql, take, useOutbox } from "./outbox-steps.ts";
 
 const phone = "6281200000001";
 const other = "6281200000002";
 
-let sql: postgres.Sql;
-beforeEach(async () => {
-  sql = (await createMessengerDatabase()).connect(2);
-});
-
-const put = (id: string, more: Parameters<typeof putMessage>[2] = {}) => putMessage(sql, id, more);
-const take = async (epoch: number): Promise<Outgoing> =>
-  (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken");
-const statesById = async () => {
-  const rows = await sql<
-    { id: string; state: string }[]
-  >`select id, state from messaging.message order by id`;
-  return Object.fromEntries(rows.map(({ id, state }) => [id, state]));
-};
+useOutbox();
 
 describe("taking the next message", () => {
   test("takes no later message to a number while an earlier one is being sent", async () => {
     for (const id of ["first", "second"]) await put(id);
     await put("bulk", { phone: other, class: "bulk" });
-    const epoch = await beginTerm(sql);
-    expect([(await take(epoch)).id, (await take(epoch)).id]).toEqual(["first", "bulk"]);
+    expect([(await take()).id, (await take()).id]).toEqual(["first", "bulk"]);
     expect(await takeAny(sql, epoch)).toBeUndefined();
   });
 
   test("takes a code, but no reminder, before a requeued reminder to the same number", async () => {
     await put("first", { class: "reminder" });
-    const epoch = await beginTerm(sql);
-    await requeueUnsent(sql, await take(epoch), 3_600);
+    await requeueUnsent(sql, await take(), 3_600);
     await put("second", { class: "reminder" });
     await put("code", { class: "one-time-code" });
-    const code = await take(epoch);
+    const code = await take();
     await markSent(sql, code);
     expect([code.id, await takeAny(sql, epoch)]).toEqual(["code", undefined]);
   });
@@ -62,7 +45,6 @@ describe("taking the next message", () => {
   test("skips numbers that cool down, and new contacts if none are allowed", async () => {
     await put("first");
     await put("second", { phone: other });
-    const epoch = await beginTerm(sql);
     expect(await takeAny(sql, epoch, { newContactsUpTo: -1 })).toBeUndefined();
     expect(await takeAny(sql, epoch, { resting: [other, phone] })).toBeUndefined();
     const taken = await takeAny(sql, epoch, { resting: [phone] });
@@ -79,25 +61,22 @@ describe("taking the next message", () => {
 test("a former leader takes nothing, and its writes do not affect what the next one has taken", async () => {
   await put("message", { quiet_hours: { from: "00:00", to: "23:59", time_zone: "UTC" } });
   await sql`update messaging.message set not_before = now()`;
-  const before = await beginTerm(sql);
-  const late = await take(before);
-  const epoch = await beginTerm(sql);
-  expect([await takeAny(sql, before), await recover(sql, epoch)]).toEqual([undefined, 1]);
-  await take(epoch);
+  const late = await take();
+  const next = await beginTerm(sql);
+  expect([await takeAny(sql, epoch), await recover(sql, next)]).toEqual([undefined, 1]);
+  await take({}, next);
   const read = () => sql`
     select state, attempts, epoch, bytes as payload, not_before
     from messaging.message left join messaging.payload using (seq)`;
   const taken = await read();
-  expect(taken).toMatchObject([{ state: "SENDING", attempts: 2, epoch, payload: null }]);
-  expect(await storePayload(sql, { id: late.id, epoch: before }, "whatsapp", Buffer.from("late"))).toBe(
-    false,
-  );
+  expect(taken).toMatchObject([{ state: "SENDING", attempts: 2, epoch: next, payload: null }]);
+  expect(await prepare(late)).toBe(false);
   await markFailed(sql, late, "late");
   await requeue(sql, late, 60);
   await requeueUnsent(sql, late, 60);
   await deferUntilQuietEnd(sql, { ...late, quietUntil: new Date(Date.now() + 60_000) });
   expect(await read()).toEqual(taken);
-  expect(await storePayload(sql, { id: late.id, epoch: epoch }, "whatsapp", Buffer.from("mine"))).toBe(true);
+  expect(await prepare({ id: late.id, epoch: next })).toBe(true);
 });
 
 test("an upload that is interrupted each time fails, and says so; only what may have left is uncertain", async () => {
@@ -105,9 +84,9 @@ test("an upload that is interrupted each time fails, and says so; only what may 
   const endings = [];
   for (let term = 1; term <= 5; term++) {
     const epoch = await beginTerm(sql);
-    for (const { id } of [await take(epoch), await take(epoch)])
-      if (id === "composed") await storePayload(sql, { id, epoch }, "whatsapp", Buffer.from("x"));
-    endings.push(await recover(sql, epoch), await statesById());
+    for (const taken of [await take({}, epoch), await take({}, epoch)])
+      if (taken.id === "composed") await prepare(taken);
+    endings.push(await recover(sql, epoch), await listStates());
   }
   expect(endings.slice(-4)).toEqual([
     2,
@@ -123,29 +102,29 @@ test("an upload that is interrupted each time fails, and says so; only what may 
 
 test("an interrupted upload that was composed later, and not sent, expires as unsent", async () => {
   await put("upload");
-  await take(await beginTerm(sql));
-  const epoch = await beginTerm(sql);
-  await recover(sql, epoch);
-  const taken = await take(epoch);
-  await storePayload(sql, { id: taken.id, epoch: epoch }, "whatsapp", Buffer.from("x"));
+  await take();
+  const next = await beginTerm(sql);
+  await recover(sql, next);
+  const taken = await take({}, next);
+  await prepare(taken);
   await requeueComposed(sql, taken);
   await sql`update messaging.message set expires_at = now()`;
   await expire(sql);
-  expect(await statesById()).toEqual({ upload: "EXPIRED" });
+  expect(await listStates()).toEqual({ upload: "EXPIRED" });
 });
 
 test("a delivered message is not requeued by a send without an answer", async () => {
   await put("message");
-  const taken = await take(await beginTerm(sql));
+  const taken = await take();
   await applyReceipt(sql, firstAccount, taken.id, "DELIVERED");
   await requeue(sql, taken, 0);
   await requeueUnsent(sql, taken, 0);
-  expect(await statesById()).toEqual({ message: "DELIVERED" });
+  expect(await listStates()).toEqual({ message: "DELIVERED" });
 });
 
 test("the answer to a send changes nothing that a sender sees of a message with a receipt", async () => {
   await put("message");
-  const taken = await take(await beginTerm(sql));
+  const taken = await take();
   await applyReceipt(sql, firstAccount, taken.id, "DELIVERED");
   const before = await findState(sql, "message");
   await markSent(sql, taken);
@@ -154,14 +133,13 @@ test("the answer to a send changes nothing that a sender sees of a message with 
 
 test("a send that has not left does not count as an attempt, however often", async () => {
   await put("message");
-  const epoch = await beginTerm(sql);
   for (let send = 0; send < 6; send++) {
-    const taken = await take(epoch);
+    const taken = await take();
     expect(taken.attempts).toBe(1);
     await requeueUnsent(sql, taken, 0);
   }
-  await requeue(sql, await take(epoch), 0);
-  expect(await statesById()).toEqual({ message: "PENDING" });
+  await requeue(sql, await take(), 0);
+  expect(await listStates()).toEqual({ message: "PENDING" });
 });
 
 test("a receipt sets DELIVERED or READ in all states except FAILED, EXPIRED and CANCELLED, and READ is final", async () => {
@@ -178,13 +156,13 @@ test("a receipt sets DELIVERED or READ in all states except FAILED, EXPIRED and 
   const expected = receipts.flatMap((receipt) =>
     states.map((state) => [`${receipt} on ${state}`, ended[state] ?? (state === "READ" ? state : receipt)]),
   );
-  expect(await statesById()).toEqual(Object.fromEntries(expected));
+  expect(await listStates()).toEqual(Object.fromEntries(expected));
   expect(await findState(sql, "READ on UNCERTAIN")).not.toHaveProperty("reason");
 });
 
 test("a message with a receipt counts as sent, even if its send was not recorded", async () => {
   await put("message");
-  await requeue(sql, await take(await beginTerm(sql)), 0);
+  await requeue(sql, await take(), 0);
   await applyReceipt(sql, firstAccount, "message", "DELIVERED");
   const { sentAt } = await loadHistory(sql, number);
   expect(sentAt).toHaveLength(1);
@@ -195,7 +173,7 @@ test("the end of quiet hours does not advance a message that waits longer", asyn
   for (const id of ["taken", "later"]) await put(id, { quiet_hours });
   await sql`update messaging.message set not_before = now() where id = 'taken'`;
   await sql`update messaging.message set not_before = now() + interval '3 days' where id = 'later'`;
-  const taken = await take(await beginTerm(sql));
+  const taken = await take();
   await deferUntilQuietEnd(sql, { ...taken, quietUntil: new Date(Date.now() + 60_000) });
   const [row] =
     await sql`select not_before > now() + interval '2 days' as waits from messaging.message where id = 'later'`;
@@ -219,7 +197,7 @@ test("an unsent message expires; one that may have left becomes uncertain, five 
     insert into messaging.payload (seq, bytes)
     select seq, '' from messaging.message where id in ('tried', 'hanging')`;
   expect(await expire(sql)).toBe(4);
-  expect(await statesById()).toEqual({
+  expect(await listStates()).toEqual({
     "in time": "PENDING",
     late: "EXPIRED",
     // before its payload was stored, such as an upload

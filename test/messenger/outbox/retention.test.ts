@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { runRetention, sweep } from "#lib/messenger/outbox/retention.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 
-test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours, number lookups and archived links after 30 days, counts of senders after 90", async () => {
+test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours, number lookups and archived links after 30 days, counts of senders after 90, of the chart after one", async () => {
   const sql = (await createMessengerDatabase()).connect(2);
   await sql`
     insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, not_before, expires_at)
@@ -21,6 +21,9 @@ test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours
   await sql`
     insert into messaging.sender_day (sender, day, slot, messages, bytes)
     select 'api:test', messaging.today() - days, 0, 1, 1 from unnest(array[0, 90, 91]) days`;
+  await sql`
+    insert into messaging.ending (hour, outcome, count)
+    select now() - h * interval '1 hour', 'failed', 1 from unnest(array[23, 25]) h`;
   const end = new AbortController();
   const done = runRetention(sql, end.signal);
   const rows = () => sql`
@@ -37,8 +40,8 @@ test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours
   ]);
   const count = async (table: string) => (await sql`select from ${sql(`messaging.${table}`)}`).length;
   await expect.poll(() => count("sender_day")).toBe(2); // deleted last
-  const left = ["idempotency", "auth_archive", "number_check"].map(count);
-  expect(await Promise.all(left)).toEqual([2, 1, 1]);
+  const left = ["idempotency", "auth_archive", "number_check", "ending"].map(count);
+  expect(await Promise.all(left)).toEqual([2, 1, 1, 1]);
   end.abort();
   await done;
 });

@@ -1,23 +1,16 @@
-import type postgres from "postgres";
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Submission } from "#lib/messaging/submission.ts";
 import { listDepths, readQueue } from "#lib/messenger/outbox/depth.ts";
 import { digestClaim } from "#lib/messenger/outbox/idempotency.ts";
 import { expire, markSent } from "#lib/messenger/outbox/outcome.ts";
-import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { sweep } from "#lib/messenger/outbox/retention.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
-import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { text } from "../accept/accept-steps.ts";
-import { beginTerm, number, putMessage, takeAny } from "./outbox-rows.ts";
+import { number, putMessage, takeAny } from "./outbox-rows.ts";
+import { epoch, prepare, sql, take, useOutbox } from "./outbox-steps.ts";
 
-let sql: postgres.Sql;
-let epoch: number;
-beforeEach(async () => {
-  sql = (await createMessengerDatabase()).connect(2);
-  epoch = await beginTerm(sql);
-});
+useOutbox();
 
 const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
 const put = (id: string, minutes: number, more: Partial<Submission> = {}) =>
@@ -61,7 +54,7 @@ describe("a message for later", () => {
     await put("scheduled", 60);
     await putMessage(sql, "now");
     expect((await loadHistory(sql, number)).resting).toEqual([]);
-    const now = (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken");
+    const now = await take();
     expect(now.id).toBe("now");
     await markSent(sql, now);
     await put("later", 120);
@@ -99,7 +92,7 @@ test("a message that was sent late is kept as long after that as others, and del
   }
   const send = async () => {
     for (let message = await takeAny(sql, epoch); message; message = await takeAny(sql, epoch)) {
-      await storePayload(sql, { id: message.id, epoch: epoch }, "whatsapp", Buffer.from("payload"));
+      await prepare(message);
       await markSent(sql, message);
     }
   };

@@ -13,8 +13,9 @@ import { steadyNow } from "#lib/steady-clock.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 
 let sql: postgres.Sql;
+let connect: (max: number) => postgres.Sql;
 beforeEach(async () => {
-  ({ sql } = await createMessengerDatabase());
+  ({ sql, connect } = await createMessengerDatabase());
 });
 const number = "6281200000099";
 const known = "6281200000001";
@@ -28,14 +29,17 @@ const add = async (...rows: { id: string; phone?: string; sender?: string; prior
       values (${id}, ${sender}, 'text', ${phone}, '{}', ${priority}, now() + interval '1 day')`;
 };
 const befriend = () => sql`insert into messaging.contact (number, phone) values (${number}, ${known})`;
+/** Knows the first nine numbers. */
+const befriendAll = () =>
+  sql`insert into messaging.contact (number, phone) select ${number}, 6281200000000 + i from generate_series(1, 9) i`;
 
 const pacingWith = (history: Partial<History> = {}) =>
   new Pacing(carefulPace, {
     ...{ number, sentAt: [], newContactsAt: [], firstSentAt: 0, lockedUntil: 0, pausedUntil: 0 },
     ...{ stoppedUntil: 0, cap: null, resting: [], ...history },
   });
-/** Explains one message: obstacles with the minutes until their end, and those until it is sent. */
-const explain = async (id: string, pacing: Pacing, isOpen = true) => {
+/** Explains one message: its obstacles, each with the minutes until its end. */
+const explain = async (id: string, pacing = pacingWith(), isOpen = true) => {
   const directory = {
     ...{ findAddress: async () => undefined, knowsDevices: () => false, refreshRecipient: async () => {} },
     listReachable: () => [known],
@@ -43,32 +47,25 @@ const explain = async (id: string, pacing: Pacing, isOpen = true) => {
   const channel = { isOpen: () => isOpen, directory };
   const found = (await explainWaiting(sql, { account: firstAccount, pacing, channel }, [id])).get(id);
   const minutes = (at: Date | undefined) => at && Math.round((at.getTime() - Date.now()) / minuteMs) + 0;
-  return {
-    obstacles: found?.obstacles.map(({ name, until }) => [name, minutes(until)]),
-    ahead: found?.ahead,
-    at: minutes(found?.at),
-  };
+  return found?.map(({ name, until }) => [name, minutes(until)]);
 };
+const line = ["line", undefined];
 
 describe("a message waits", () => {
   test("for nothing when it is the next one", async () => {
     await befriend();
     await add({ id: "A" });
-    expect(await explain("A", pacingWith())).toEqual({ obstacles: [], ahead: 0, at: 0 });
+    expect(await explain("A")).toEqual([]);
   });
 
-  test("while sending is paused or the messenger is not connected, without a time", async () => {
+  test("while sending is paused or the messenger is not connected, without an end", async () => {
     await befriend();
     await add({ id: "A" });
     await setPaused(sql, true);
-    expect(await explain("A", new Pacing(carefulPace), false)).toEqual({
-      obstacles: [
-        ["not-connected", undefined],
-        ["paused", undefined],
-      ],
-      ahead: 0,
-      at: undefined,
-    });
+    expect(await explain("A", new Pacing(carefulPace), false)).toEqual([
+      ["not-connected", undefined],
+      ["paused", undefined],
+    ]);
   });
 
   test("for the end of its quiet hours, and after an attempt for the next one", async () => {
@@ -78,15 +75,15 @@ describe("a message waits", () => {
       update messaging.message set not_before = now() + interval '90 minutes',
         quiet_hours = '{"from":"21:00","to":"07:00","time_zone":"Asia/Jakarta"}' where id = 'A'`;
     await sql`update messaging.message set not_before = now() + interval '5 minutes', epoch = 1 where id = 'B'`;
-    expect(await explain("A", pacingWith())).toMatchObject({ obstacles: [["quiet-hours", 90]], at: 90 });
-    expect((await explain("B", pacingWith())).obstacles).toEqual([["retry", 5]]);
+    expect(await explain("A")).toEqual([["quiet-hours", 90]]);
+    expect(await explain("B")).toEqual([["retry", 5]]);
   });
 
   test("for the time for which it is scheduled", async () => {
     await befriend();
     await add({ id: "A" });
     await sql`update messaging.message set not_before = now() + interval '90 minutes' where id = 'A'`;
-    expect(await explain("A", pacingWith())).toEqual({ obstacles: [["scheduled", 90]], ahead: 0, at: 90 });
+    expect(await explain("A")).toEqual([["scheduled", 90]]);
   });
 
   test("for the end of an outage while the platform does not answer for numbers, unless nothing must be asked for its own", async () => {
@@ -94,64 +91,55 @@ describe("a message waits", () => {
     await add({ id: "A" }, { id: "B", phone: "6281200000002" });
     const pacing = pacingWith();
     pacing.outages.record("directory", steadyNow() + minuteMs);
-    expect((await explain("A", pacing)).obstacles).toEqual([]);
-    expect((await explain("B", pacing)).obstacles).toContainEqual(["directory-outage", 1]);
+    expect(await explain("A", pacing)).toEqual([]);
+    expect(await explain("B", pacing)).toContainEqual(["directory-outage", 1]);
   });
 
-  test("for earlier messages to its number, and those before it in turns of the senders", async () => {
-    await befriend();
-    await sql`insert into messaging.contact (number, phone) values (${number}, '6281200000002')`;
+  test("for earlier messages to its number, and for those that may be taken before it", async () => {
+    await befriendAll();
     await add({ id: "A" }, { id: "B" }, { id: "C", sender: "api:b", phone: "6281200000002" });
-    expect(await explain("B", pacingWith())).toMatchObject({
-      obstacles: [
-        ["order", undefined],
-        ["line", undefined],
-      ],
-      ahead: 2,
-      at: 0,
-    });
-    expect((await explain("C", pacingWith())).ahead).toBe(1);
+    expect(await explain("A")).toEqual([]);
+    expect(await explain("B")).toEqual([["order", undefined], line]);
+    expect(await explain("C")).toEqual([line]);
     await add({ id: "urgent", priority: 0, phone: "6281200000003" });
-    await sql`insert into messaging.contact (number, phone) values (${number}, '6281200000003')`;
-    expect((await explain("C", pacingWith())).ahead).toBe(2);
+    expect(await explain("A")).toEqual([line]);
+    expect(await explain("urgent")).toEqual([]);
   });
 
-  test("as long as before its attempt, by its place in the line: not behind all others", async () => {
-    await sql`insert into messaging.contact (number, phone) select ${number}, 6281200000000 + i from generate_series(1, 9) i`;
-    for (let n = 1; n <= 9; n += 1) await add({ id: `M${n}`, phone: `628120000000${n}` });
-    await sql`update messaging.message set not_before = now() + interval '5 minutes', epoch = 1 where id in ('M2', 'M4')`;
-    expect(await explain("M2", pacingWith())).toMatchObject({ ahead: 1, at: 5 });
-    expect((await explain("M5", pacingWith())).ahead).toBe(2);
-    expect((await explain("M4", pacingWith())).ahead).toBe(2);
+  test("after an attempt in the same line as before it", async () => {
+    await befriendAll();
+    for (let n = 1; n <= 3; n += 1) await add({ id: `M${n}`, phone: `628120000000${n}` });
+    await sql`update messaging.message set not_before = now() + interval '5 minutes', epoch = 1 where id in ('M1', 'M3')`;
+    expect(await explain("M1")).toEqual([["retry", 5]]);
+    expect(await explain("M2")).toEqual([]);
+    expect(await explain("M3")).toEqual([["retry", 5], line]);
   });
 
   test("as a new contact behind the new contacts before it, which are held back as well", async () => {
-    for (let n = 1; n <= 5; n += 1) await add({ id: `M${n}`, phone: `628120000000${n}` });
+    await add({ id: "A", phone: "6281200000002" }, { id: "B", phone: "6281200000003" });
     const locked = pacingWith({ lockedUntil: steadyNow() + 45 * minuteMs });
-    expect((await explain("M5", locked)).ahead).toBe(4);
-    await sql`insert into messaging.contact (number, phone) values (${number}, '6281200000005')`;
-    expect((await explain("M5", locked)).ahead).toBe(0);
+    expect(await explain("B", locked)).toEqual([line, ["limited", 45]]);
+    await befriendAll();
+    await sql`delete from messaging.contact where phone = '6281200000002'`;
+    expect(await explain("B", locked)).toEqual([]);
   });
 
   test("during an outage of the platform's directory behind those before it, which it holds back as well", async () => {
-    await befriend();
-    for (let n = 1; n <= 4; n += 1) await add({ id: `M${n}`, phone: `628120000000${n}` });
-    await sql`insert into messaging.contact (number, phone) select ${number}, phone from messaging.message on conflict do nothing`;
+    await befriendAll();
+    await add({ id: "A", phone: "6281200000002" }, { id: "B", phone: "6281200000003" });
     const pacing = pacingWith();
     pacing.outages.record("directory", steadyNow());
-    const explained = [await explain("M4", pacing), await explain("M1", pacing)];
-    expect(explained.map(({ ahead }) => ahead)).toEqual([3, 0]);
+    expect(await explain("B", pacing)).toContainEqual(line);
+    expect(await explain("A", pacing)).not.toContainEqual(line);
   });
 
-  test("for those before it also where 25,000 wait: beyond 2,000 they are not counted", async () => {
+  test("for those before it also where 25,000 wait", async () => {
     await sql`
       insert into messaging.message (id, sender, kind, phone, content, priority, expires_at)
       select 'B' || i, 'api:a', 'text', 62813000000 + i, '{}', 3, now() + interval '1 day' from generate_series(1, 25000) i`;
     await add({ id: "urgent" });
-    expect((await explain("urgent", pacingWith())).ahead).toBe(0);
-    await sql`insert into messaging.contact (number, phone) select ${number}, phone from messaging.message on conflict do nothing`;
-    expect((await explain("B2000", pacingWith())).ahead).toBe(2_000);
-    expect(await explain("B25000", pacingWith())).toMatchObject({ ahead: 2_001, at: undefined });
+    expect(await explain("urgent")).toEqual([]);
+    expect(await explain("B25000")).toEqual([line]);
   });
 
   test("for its lane, while an upload is under way, which delays no text", async () => {
@@ -161,8 +149,8 @@ describe("a message waits", () => {
       insert into messaging.media (sender, content_type) values ('api:a', 'image/png') returning id`;
     await sql`update messaging.message set media_id = ${media?.id ?? 0} where id in ('A', 'B')`;
     await sql`update messaging.message set state = 'SENDING', account = 1 where id = 'A'`;
-    expect((await explain("B", pacingWith())).obstacles).toEqual([["lane", undefined]]);
-    expect((await explain("C", pacingWith())).obstacles).toEqual([["line", undefined]]);
+    expect(await explain("B")).toEqual([["lane", undefined]]);
+    expect(await explain("C")).toEqual([line]);
   });
 
   test("for a service of the platform that it needs and that has failed", async () => {
@@ -174,39 +162,30 @@ describe("a message waits", () => {
       insert into messaging.media (sender, content_type) values ('api:a', 'image/png') returning id`;
     await sql`update messaging.message set media_id = ${media?.id ?? 0} where id = 'A'`;
     await sql`insert into messaging.number_check (account, phone, address) values (1, ${known}, ${`${known}@s.whatsapp.net`})`;
-    expect((await explain("A", pacing)).obstacles).toEqual([["media-outage", 30]]);
-    expect((await explain("B", pacing)).obstacles).toEqual([
-      ["line", undefined],
-      ["directory-outage", 50],
-    ]);
+    expect(await explain("A", pacing)).toEqual([["media-outage", 30]]);
+    expect(await explain("B", pacing)).toEqual([line, ["directory-outage", 50]]);
   });
 
-  test("for the end of the stop that the platform has asked for, however short the pace", async () => {
+  test.each<[string, Partial<History>, [string, number][]]>([
+    [
+      "the end of the stop that the platform has asked for, however short the pace",
+      { stoppedUntil: steadyNow() + 20 * minuteMs },
+      [["too-fast", 20]],
+    ],
+    [
+      "the pace: the hour's messages are used up",
+      { sentAt: Array.from({ length: 200 }, (_, index) => steadyNow() - 40 * minuteMs + index) },
+      [["hour", 20]],
+    ],
+    [
+      "the rest of its number",
+      { resting: [{ phone: known, until: steadyNow() + 10 * minuteMs }] },
+      [["recipient", 10]],
+    ],
+  ])("for %s", async (_, history, obstacles) => {
     await befriend();
     await add({ id: "A" });
-    const pacing = pacingWith({ stoppedUntil: steadyNow() + 20 * minuteMs });
-    expect(await explain("A", pacing)).toMatchObject({ obstacles: [["too-fast", 20]], at: 20 });
-  });
-
-  test("for the pace: the hour's messages are used up", async () => {
-    await befriend();
-    await add({ id: "A" });
-    const sentAt = Array.from({ length: 200 }, (_, index) => steadyNow() - 40 * minuteMs + index);
-    expect(await explain("A", pacingWith({ sentAt }))).toEqual({
-      obstacles: [["hour", 20]],
-      ahead: 0,
-      at: 20,
-    });
-  });
-
-  test("for the rest of its number", async () => {
-    await befriend();
-    await add({ id: "A" });
-    const resting = [{ phone: known, until: steadyNow() + 10 * minuteMs }];
-    expect(await explain("A", pacingWith({ resting }))).toMatchObject({
-      obstacles: [["recipient", 10]],
-      at: 10,
-    });
+    expect(await explain("A", pacingWith(history))).toEqual(obstacles);
   });
 
   test.each<[string, Partial<History>, [string, number][]]>([
@@ -231,10 +210,9 @@ describe("a message waits", () => {
     ],
   ])("as a new contact for %s, and as a known one does not", async (_, history, obstacles) => {
     await add({ id: "A", priority: 3 });
-    const [[, minutes = 0] = []] = obstacles;
-    expect(await explain("A", pacingWith(history))).toMatchObject({ obstacles, at: minutes });
+    expect(await explain("A", pacingWith(history))).toEqual(obstacles);
     await befriend();
-    expect((await explain("A", pacingWith(history))).obstacles).toEqual([]);
+    expect(await explain("A", pacingWith(history))).toEqual([]);
   });
 });
 
@@ -245,17 +223,6 @@ test("an outage that no message notices again within two minutes is not shown an
   expect(outages.list(until + 120_000)).toEqual([]);
   outages.record("media", until + 300_000);
   expect(outages.list(until + 300_000)).toMatchObject([{ ageSeconds: (until + 300_000) / 1_000 }]);
-});
-
-test("the forecast observes the pace: 8 in a minute, then 200 in an hour", () => {
-  const now = steadyNow();
-  const times = pacingWith()
-    .forecast(300, now)
-    .map((at) => (at - now) / minuteMs);
-  expect(times[7]).toBeLessThan(1);
-  expect(times[8]).toBeGreaterThanOrEqual(1);
-  expect(times[199]).toBeLessThan(60);
-  expect(times[200]).toBeGreaterThanOrEqual(60);
 });
 
 describe("a search", () => {
@@ -313,4 +280,36 @@ test("the chart counts acceptance, sending and failure by hour, and what waited 
     [0, 0, 0, 1],
     [1, 0, 0, 2],
   ]);
+});
+
+test("the chart counts a message as it ended in the end, in the hour of that", async () => {
+  await add({ id: "late" }, { id: "again" }, { id: "cancelled" });
+  const change = (id: string, state: string, hours: number) =>
+    sql`update messaging.message set state = ${state}, changed_at = now() - ${hours} * interval '1 hour' where id = ${id}`;
+  for (const id of ["late", "again", "cancelled"]) await change(id, "UNCERTAIN", 3);
+  await change("late", "DELIVERED", 2);
+  await change("again", "PENDING", 2);
+  await change("again", "EXPIRED", 1);
+  await change("cancelled", "PENDING", 2);
+  await change("cancelled", "CANCELLED", 1);
+  await sql`
+    update messaging.message set accepted_at = now() - interval '3 hours',
+      sent_at = case when id = 'late' then now() - interval '2 hours' end`;
+  expect((await listHours(sql)).slice(-4).map(({ failed, waiting }) => [failed, waiting])).toEqual([
+    [0, 3],
+    [0, 2],
+    [1, 0],
+    [0, 0],
+  ]);
+});
+
+test("two that end messages do not wait for each other, although both count", async () => {
+  await add({ id: "A" }, { id: "B", phone: "6281200000002" });
+  const other = connect(1);
+  await sql.begin(async (one) => {
+    await one`update messaging.message set state = 'FAILED' where id = 'A'`;
+    await other`set lock_timeout = '1s'`;
+    await other`update messaging.message set state = 'FAILED' where id = 'B'`;
+  });
+  expect((await listHours(sql)).at(-1)).toMatchObject({ failed: 2 });
 });

@@ -1,8 +1,7 @@
 import { type Html, html } from "#lib/html.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import type { State } from "#lib/messaging/submission.ts";
-import type { MessageSummary, Obstacle, Waiting } from "../../outbox/message.ts";
-import { maxAhead } from "../../outbox/next.ts";
+import type { MessageSummary, Obstacle } from "../../outbox/message.ts";
 import { adviceOfRefusal, describeReason } from "../words/advice.ts";
 import { formatSeconds, formatTime, renderAge } from "./age.ts";
 import { renderTable } from "./table.ts";
@@ -40,30 +39,29 @@ export const renderQueue = (view: View): Html =>
 <dl class="tiles">${(["PENDING", "SENDING"] as const).map((name) => renderDepth(view, name))}</dl>
 </section>`;
 
-const renderObstacle = ({ name, until }: Obstacle, ahead: number, { words, now }: View): Html => {
-  const { obstacles, until: format, ahead: count, manyAhead } = words.messages;
-  const said = name === "line" ? (ahead > maxAhead ? manyAhead(maxAhead) : count(ahead)) : obstacles[name];
-  return html`<li>${said}${until && html`, ${format(formatTime(until, now, words))}`}</li>`;
+const renderObstacle = ({ name, until }: Obstacle, { words, now }: View): Html => {
+  const { obstacles, until: format } = words.messages;
+  return html`<li>${obstacles[name]}${until && html`, ${format(formatTime(until, now, words))}`}</li>`;
 };
 
-/** Renders when a message will be sent, and why not now. */
-const renderWaiting = ({ obstacles, ahead, at }: Waiting, view: View): Html => {
-  const { waits } = view.words.messages;
-  const time = at ? waits.at(formatTime(at, view.now, view.words)) : waits.unknown;
-  const shown = obstacles.length > 0 ? `${time}:` : `${time}. ${waits.next}`;
-  return html`<div class="reason">${shown}<ul>${obstacles.map((one) => renderObstacle(one, ahead, view))}</ul></div>`;
+/** Renders why a message waits. */
+const renderObstacles = (obstacles: readonly Obstacle[], view: View): Html => {
+  const { waits, next } = view.words.messages;
+  if (obstacles.length === 0) return html`<div class="reason">${next}</div>`;
+  return html`<div class="reason">${waits}<ul>${obstacles.map((one) => renderObstacle(one, view))}</ul></div>`;
 };
 
 // explicit roles: on a narrow page `display: block` removes the roles of table elements
 const renderMessage = (message: MessageSummary, view: View): Html => {
-  const { id, kind, phone, sender, state, reason, code, attempts, acceptedAt, changedAt, waiting } = message;
+  const { id, kind, phone, sender, state, reason, code, attempts, acceptedAt, changedAt, obstacles } =
+    message;
   const { words, now } = view;
   const { columns, advice, kinds, states } = words.messages;
   // a message that is SENT has a reason only if the phone could not decrypt it
   const tone = reason && tones[state] === "good" ? "bad" : tones[state];
   const said = tones[state] === "good" && !reason ? "" : describeReason(words, reason, code);
   return html`<tr id="message-${id}" role="row">
-<td role="cell"><span class="state ${tone}">${state}</span>${states && html` <span class="muted">${states[state]}</span>`}${said && html` <span class="reason">${said}</span>`}${said && code && html` <span class="reason">${advice} ${adviceOfRefusal(words, code)}</span>`}${waiting && renderWaiting(waiting, view)}</td>
+<td role="cell"><span class="state ${tone}">${state}</span>${states && html` <span class="muted">${states[state]}</span>`}${said && html` <span class="reason">${said}</span>`}${said && code && html` <span class="reason">${advice} ${adviceOfRefusal(words, code)}</span>`}${obstacles && renderObstacles(obstacles, view)}</td>
 <td role="cell" data-label="${columns.to}" data-cell="to" class="phone">${phone}</td>
 <td role="cell" data-label="${columns.sender}" data-cell="sender" class="long">${sender}</td>
 <td role="cell" data-label="${columns.kind}">${kinds[kind]}</td>

@@ -5,7 +5,7 @@ import { usernameOf } from "#lib/messaging/submission.ts";
 export interface CallbackSummary {
   readonly id: number;
   readonly sender: string;
-  /** Without its path, which may contain a token; the whole address of a bus. */
+  /** Without its path, which may contain a token. */
   readonly host: string;
   /** Failures in a row; 0 while the address accepts events. */
   readonly failures: number;
@@ -36,8 +36,9 @@ export const listCallbacks = async (sql: postgres.ISql): Promise<CallbackSummary
         min(at) filter (where given_up_at is null) as oldest
       from messaging.callback_event where callback_id = callback.id) counted
     order by sender, url limit ${maxCallbacks}`;
-  return rows.map(({ url, sender, ...row }) => {
-    const { host, href } = new URL(url);
-    return { ...row, sender: usernameOf(sender), host: host || href };
-  });
+  return rows.map(({ url, sender, ...row }) => ({
+    ...row,
+    sender: usernameOf(sender),
+    host: new URL(url).host,
+  }));
 };

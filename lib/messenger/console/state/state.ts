@@ -6,7 +6,7 @@ import type { AccountSummary } from "../../account/directory.ts";
 import { errorCode } from "../../channels/channel.ts";
 import { findAnswer } from "../../outbox/answer.ts";
 import { type Depth, listDepths, type QueueFigures, readQueue } from "../../outbox/depth.ts";
-import type { MessageSummary, Waiting } from "../../outbox/message.ts";
+import type { MessageSummary, Obstacle } from "../../outbox/message.ts";
 import { findPause } from "../../outbox/pause.ts";
 import { listSenders } from "../../outbox/senders.ts";
 import type { MessageFilter } from "../login/operator-login.ts";
@@ -113,7 +113,10 @@ export interface Sources {
   /** Whether the database answers the messenger's other queries. */
   readonly isDatabaseUp: () => Promise<boolean>;
   /** Explains why messages wait, by id. */
-  readonly explain: (sql: postgres.ISql, ids: readonly string[]) => Promise<ReadonlyMap<string, Waiting>>;
+  readonly explain: (
+    sql: postgres.ISql,
+    ids: readonly string[],
+  ) => Promise<ReadonlyMap<string, readonly Obstacle[]>>;
   readonly filter: MessageFilter;
 }
 
@@ -133,11 +136,11 @@ const readMessages = async (
   { explain, filter }: Pick<Sources, "explain" | "filter">,
 ): Promise<MessageSummary[]> => {
   const messages = await listMessages(sql, filter);
-  const waiting = await explain(
+  const obstacles = await explain(
     sql,
     messages.filter(({ state }) => state === "PENDING").map(({ id }) => id),
   );
-  return messages.map((message) => ({ ...message, waiting: waiting.get(message.id) }));
+  return messages.map((message) => ({ ...message, obstacles: obstacles.get(message.id) }));
 };
 
 const readSenders = async (

@@ -30,11 +30,8 @@ const en = {
   ofId: (id: string) => `the message ${id}`,
   ofSender: (sender: string) => `messages of ${sender}`,
   advice: "What to do:",
-  waits: {
-    at: (time: string) => `Will be sent at about ${time}`,
-    unknown: "When it will be sent is unknown",
-    next: "It is the next one.",
-  },
+  waits: "Waits:",
+  next: "It is the next one.",
   obstacles: {
     "not-connected": "its account is not connected",
     paused: "sending is paused",
@@ -56,11 +53,9 @@ const en = {
     limited: "WhatsApp accepts no new contacts now",
     "cap-spread": "WhatsApp's cap on new contacts is nearly used up; the rest is spread over its cycle",
     "limits-unknown": "WhatsApp has not yet said how it limits new contacts",
-    line: "messages before it",
+    line: "other messages are before it",
   },
   until: (time: string) => `until ${time}`,
-  manyAhead: (count: number) => `more than ${count} messages are before it`,
-  ahead: (count: number) => (count === 1 ? "1 message is before it" : `${count} messages are before it`),
 };
 
 const id: typeof en = {
@@ -102,11 +97,8 @@ const id: typeof en = {
   ofId: (message) => `pesan ${message}`,
   ofSender: (sender) => `pesan dari ${sender}`,
   advice: "Yang harus dilakukan:",
-  waits: {
-    at: (time) => `Diperkirakan terkirim sekitar ${time}`,
-    unknown: "Waktu pengirimannya belum dapat diperkirakan",
-    next: "Ini pesan berikutnya.",
-  },
+  waits: "Menunggu:",
+  next: "Ini pesan berikutnya.",
   obstacles: {
     "not-connected": "akunnya tidak tersambung",
     paused: "pengiriman dijeda",
@@ -128,11 +120,9 @@ const id: typeof en = {
     limited: "WhatsApp sedang tidak menerima kontak baru",
     "cap-spread": "batas kontak baru dari WhatsApp hampir habis; sisanya dibagi sepanjang siklusnya",
     "limits-unknown": "WhatsApp belum memberitahukan batas untuk kontak baru",
-    line: "pesan di depannya",
+    line: "ada pesan lain di depannya",
   },
   until: (time) => `sampai ${time}`,
-  manyAhead: (count) => `lebih dari ${count} pesan di depannya`,
-  ahead: (count) => `${count} pesan di depannya`,
 };
 
 /** The latest messages, and why they wait. */
