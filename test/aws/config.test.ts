@@ -41,6 +41,7 @@ describe("the error for a wrong value names its key and valid examples", () => {
       "arn:aws:acm:",
     ],
     ["eventBuses.0", { eventBuses: ["arn:aws:events:x"] }, '["city-events"]'],
+    ["webVersion", { webVersion: "latest" }, "2.3000."],
     ["messagingImage", { messagingImage: "latest" }, "municipal-messenger:1.0.0"],
     [
       "consoleLogin.issuer",

@@ -39,8 +39,6 @@ const listen = async (): Promise<URL> => {
     requestPairingCode: unused,
     unlink: unused,
     logIn: unused,
-    restoreLink: unused,
-    setVersion: unused,
   });
   onTestFinished(() => server.close());
   return new URL(await server.listen({ host: "127.0.0.1", port: 0 }));

@@ -71,8 +71,6 @@ export const createConsole = (more: Partial<ConsoleOptions> = {}) => {
     logIn: async () => {
       messenger.calls.push("log in");
     },
-    restoreLink: async () => messenger.calls.push("restore the link") > 0,
-    setVersion: async (version) => messenger.calls.push(`version ${version}`) > 0 && version !== "1",
     ...more,
   });
   return { server, messenger };

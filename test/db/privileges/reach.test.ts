@@ -58,7 +58,6 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
     relations: {
       "messaging.account": all,
       "messaging.answered": all,
-      "messaging.auth_archive": all,
       "messaging.auth_key": all,
       "messaging.callback": "SELECT, UPDATE",
       "messaging.callback_event": all,
