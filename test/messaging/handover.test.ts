@@ -21,8 +21,6 @@ const start = async (options: Partial<ServerOptions> = {}) => {
     findState: async () => undefined,
     listMessages: async () => ({ messages: [], next: null }),
     cancel: async () => undefined,
-    plan: async () => [],
-    cancelRun: async () => undefined,
     applyEvents: async () => undefined,
     findConnection: () => ({ kind: "open" }),
     checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
@@ -209,16 +207,4 @@ test("a message is cancelled for its sender; an unknown one is undefined, one th
     ["3EB1", "api:b"],
     ["3EB2", "api:b"],
   ]);
-});
-
-test("bulk messages are planned by number, and a bulk run is cancelled by its name", async () => {
-  const { planMessages, cancelRun } = await start({
-    plan: async (phones) => phones.map((_, index) => index),
-    cancelRun: async (name) => (name === "march" ? 9 : undefined),
-  });
-  const most = Array.from({ length: 20_000 }, (_, index) => `62811${1_000_000 + index}`);
-  expect(await planMessages(most)).toEqual(most.map((_, index) => index));
-  await expect(planMessages([...most, "6281200000001"])).rejects.toMatchObject({ status: 400 });
-  expect(await cancelRun("march")).toBe(9);
-  expect(await cancelRun("april")).toBeUndefined();
 });

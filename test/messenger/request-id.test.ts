@@ -19,8 +19,6 @@ test.each([
       findState: async () => undefined,
       listMessages: async () => ({ messages: [], next: null }),
       cancel: async () => undefined,
-      plan: async () => [],
-      cancelRun: async () => undefined,
       applyEvents: async () => undefined,
       findConnection: () => ({}),
       checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),

@@ -15,8 +15,6 @@ const listen = async (): Promise<URL> => {
     findState: unused,
     listMessages: unused,
     cancel: unused,
-    plan: unused,
-    cancelRun: unused,
     applyEvents: unused,
     findConnection: () => ({}),
     checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),

@@ -5,17 +5,15 @@ import { type Decision, previewJob, RunError, runJob } from "#lib/notification/d
 import { findJob, type Job, jobs } from "#lib/notification/jobs.ts";
 import { optIn, optOut } from "#lib/notification/opt-out.ts";
 import { listFailedRequests, requestNotification } from "#lib/notification/request.ts";
-import { listRuns, nameOutcome, type Run } from "#lib/notification/run.ts";
+import { listMissed } from "#lib/notification/recipient.ts";
+import { countStates, listRuns, nameOutcome, outcomes, type Run } from "#lib/notification/run.ts";
 import { listRules } from "#lib/notification/template.ts";
 import { resolveTemplate } from "#lib/notification/template-version.ts";
 import { getTemplate, type TemplateName, templates } from "#lib/notification/templates.ts";
 import { timerOf } from "../../local/job-schedule.ts";
 import { CommandError, command, exitCodes, type Reply, runCommand, WrongCall } from "../command.ts";
 import { formatTable, formatTime } from "../listing.ts";
-import { defineBulk } from "./bulk.ts";
 import { withNotifier } from "./notifier.ts";
-import { maxMissed, showRun } from "./shown-run.ts";
-import { defineTemplates } from "./template.ts";
 
 const minuteMs = 60_000;
 const maxRuns = 5;
@@ -69,6 +67,33 @@ const readValues = (pairs: readonly string[], template: NamedTemplate): Record<s
       return [name, value];
     }),
   );
+
+/** Recipients that are listed with the reason why they were not reached. */
+const maxMissed = 100;
+
+const describeRun = (run: Run) => {
+  const counts = outcomes.map((outcome) => `${run[outcome]} ${nameOutcome(outcome)}`).join(", ");
+  const reason = run.reason === null ? "" : `: ${run.reason}`;
+  return `${run.job} at ${run.scheduledAt.toISOString()}  ${run.state}${reason}\n  recipients: ${counts}`;
+};
+
+/** Shows a run with its messages by state, and whom it has not reached. */
+const showRun = async ({ sql }: NotifyContext, run: Run): Promise<Reply> => {
+  const [states, missed] = await Promise.all([countStates(sql, run.id), listMissed(sql, run.id, maxMissed)]);
+  const more = run.refused + run.expired - missed.length;
+  const lines = [
+    describeRun(run),
+    ...(states.length > 0
+      ? [`  messages: ${states.map(({ state, count }) => `${count} ${state}`).join(", ")}`]
+      : []),
+    ...missed.map(
+      ({ key, outcome, reason }) => `  ${key || "(no key)"}  ${nameOutcome(outcome)}: ${reason ?? ""}`,
+    ),
+    ...(more > 0 ? [`  … and ${more} more`] : []),
+  ];
+  const code = run.refused + run.expired > 0 ? exitCodes.partly : exitCodes.done;
+  return { text: lines.join("\n"), json: { ...run, messages: states, missed }, code };
+};
 
 const listJobs = (): Reply => {
   const list = jobs.map((job) => ({ ...job, nextRun: timerOf(job).nextRun() }));
@@ -204,7 +229,7 @@ const atTime = "a scheduled time with its time zone, such as 2030-01-31T08:00+07
 export const run = command(
   "notify",
   "Run, report and replay notification jobs.",
-  (program, answer, print) => {
+  (program, answer) => {
     program.command("jobs").description("list the jobs and their next run").action(answer(listJobs));
     program
       .command("run")
@@ -244,7 +269,7 @@ export const run = command(
       .option("--id <id>", "send it once per ID")
       .addHelpText(
         "after",
-        `\nTemplates and their values, besides those in the database (template list):\n${templateNames
+        `\nTemplates and their values, besides those in the database:\n${templateNames
           .map((name) => `  ${formatRules({ name, rules: listRules(getTemplate(name)) })}`)
           .join("\n")}`,
       )
@@ -255,8 +280,6 @@ export const run = command(
       .argument("<phone>", "number with country code: 6281234567890", readPhone)
       .option("--undo", "send reminders again")
       .action(answer((phone, { undo = false }) => setOptOut(phone, undo)));
-    defineBulk(program, answer, print);
-    defineTemplates(program, answer, print);
   },
 );
 

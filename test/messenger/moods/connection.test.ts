@@ -72,7 +72,7 @@ const rows: readonly Row[] = [
     says: "Rejected WhatsApp has locked the account.",
     alert: "stopped",
     figures: rejected,
-    press: ["log-in"],
+    press: "log-in",
   },
   {
     code: 405,
@@ -91,7 +91,7 @@ const rows: readonly Row[] = [
     says: "Rejected WhatsApp has banned the account.",
     alert: "stopped",
     figures: rejected,
-    press: ["log-in"],
+    press: "log-in",
   },
 ];
 

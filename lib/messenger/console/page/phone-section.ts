@@ -51,7 +51,7 @@ export const renderStopped = (view: View): Html => {
   return html`<section id="stopped" class="card" aria-labelledby="stopped-title"${hiddenUnless(isStopped)}>
 <h2 id="stopped-title">${stopped.heading}</h2>
 <p>${isStopped ? html`${says} <strong>${operator}</strong> <span class="muted">${stopped.code(code)}</span>` : undefined}</p>
-${isStopped && may(view, "operator") && html`<form method="post" action="${pathOf(view, "log-in")}" data-live><button class="plain">${code === 401 ? stopped.pairAgain : stopped.connectAgain}</button></form>`}
+${isStopped && may(view, "operator") ? html`<form method="post" action="${pathOf(view, "log-in")}" data-live><button class="plain">${code === 401 ? stopped.pairAgain : stopped.connectAgain}</button></form>` : undefined}
 </section>`;
 };
 
