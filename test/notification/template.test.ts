@@ -8,7 +8,12 @@ import { findBulkTemplate } from "#lib/notification/bulk-template.ts";
 import type { BulkContext, NotifyContext } from "#lib/notification/context.ts";
 import { runJob } from "#lib/notification/dispatch.ts";
 import { requestNotification } from "#lib/notification/request.ts";
-import { addVersion, approveVersion, listVersions, retireVersion } from "#lib/notification/template-version.ts";
+import {
+  addVersion,
+  approveVersion,
+  listVersions,
+  retireVersion,
+} from "#lib/notification/template-version.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { playAudience, scheduledNow, showRecipients } from "../steps/notifying.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
@@ -63,10 +68,7 @@ const sendFile = async (name: string, csv: string) => {
   count += 1;
   const template = await findBulkTemplate(messenger, name);
   if (!template) return expect.fail("there is no such template");
-  const { bulk } = await readBulk(
-    Readable.from([csv]),
-    { template, class: "bulk", name: `run-${count}` },
-  );
+  const { bulk } = await readBulk(Readable.from([csv]), { template, class: "bulk", name: `run-${count}` });
   return (await startBulk(contextWith(messenger), bulk)).sent;
 };
 /** Sends the template in three ways. @returns the texts: of a single message, a job's and a bulk run's. */
@@ -98,14 +100,19 @@ test("a text that a second operator has approved is sent by requests, jobs and b
   expect((await sendAll())[0]).toMatch(/^Yth\. Siti/);
 });
 
-test.each(["sari", "Sari"])("an author who logs in as %s cannot approve a text, nor can the database", async (name) => {
-  await add("Halo {{name}}");
-  await expect(approve(1, name)).rejects.toThrow(`${name} wrote it: another operator must approve it`);
-  await expect(
-    admin`update notification.template set approver = ${name}, approved_at = now()`,
-  ).rejects.toMatchObject({ code: "23514" });
-  expect(await listVersions(messenger)).toMatchObject([{ status: "draft", author: "sari", approver: null }]);
-});
+test.each(["sari", "Sari"])(
+  "an author who logs in as %s cannot approve a text, nor can the database",
+  async (name) => {
+    await add("Halo {{name}}");
+    await expect(approve(1, name)).rejects.toThrow(`${name} wrote it: another operator must approve it`);
+    await expect(
+      admin`update notification.template set approver = ${name}, approved_at = now()`,
+    ).rejects.toMatchObject({ code: "23514" });
+    expect(await listVersions(messenger)).toMatchObject([
+      { status: "draft", author: "sari", approver: null },
+    ]);
+  },
+);
 
 test("a draft that a later version has replaced is not approved, because the later one would be sent", async () => {
   for (const text of ["Satu {{name}}", "Dua {{name}}"]) await add(text);
@@ -131,7 +138,10 @@ test("the latest approved version is sent, and the one before it after that is r
 test("a template that code does not have needs its class and values, and its file is checked by them", async () => {
   await add("{{name}}: {{date}}", "vaccination", "bulk", { name: "words:20", date: "day" });
   await approve(1, "budi", "vaccination");
-  const run = await sendFile("vaccination", `phone,name,date\n${phone},Siti,2030-01-02\n628125550002,Budi,besok\n`);
+  const run = await sendFile(
+    "vaccination",
+    `phone,name,date\n${phone},Siti,2030-01-02\n628125550002,Budi,besok\n`,
+  );
   expect(run).toMatchObject({ accepted: 1, opted_out: 0, refused: 1 });
   expect(await admin`select line, reason from notification.recipient where outcome = 'refused'`).toEqual([
     { line: 3, reason: expect.stringContaining("date is invalid") },
@@ -147,9 +157,21 @@ test("a line of the text is left out if an optional value is missing", async () 
 });
 
 test.each<[string, string, MessageClass | null, Record<string, string> | null, string]>([
-  ["Halo {{nama}}", "reminder", null, null, "The text has {{nama}}, but the values are name, subject, details"],
+  [
+    "Halo {{nama}}",
+    "reminder",
+    null,
+    null,
+    "The text has {{nama}}, but the values are name, subject, details",
+  ],
   ["Halo {{constructor}}", "reminder", null, null, "The text has {{constructor}}"],
-  ["Halo {{ name }}", "reminder", null, null, "The text has braces without a value: write {{name}}, without spaces"],
+  [
+    "Halo {{ name }}",
+    "reminder",
+    null,
+    null,
+    "The text has braces without a value: write {{name}}, without spaces",
+  ],
   ["Halo {{name}", "reminder", null, null, "The text has braces without a value"],
   [" \n\uFEFF", "reminder", null, null, "The text is empty or not UTF-8"],
   ["Halo \uFFFD", "reminder", null, null, "The text is empty or not UTF-8"],
@@ -157,9 +179,12 @@ test.each<[string, string, MessageClass | null, Record<string, string> | null, s
   ["Halo", "reminder", "bulk", null, "reminder is a template in code"],
   ["Halo", "news", null, null, "news is not a template in code: give its class and its values"],
   ["Halo", "news", "bulk", { name: "text" }, "Invalid value: name=text. Use name=rule"],
-])("rejects the text %j of %s as %s with %j and says what to do", async (text, name, kind, values, message) => {
-  await expect(add(text, name, kind, values)).rejects.toThrow(message);
-});
+])(
+  "rejects the text %j of %s as %s with %j and says what to do",
+  async (text, name, kind, values, message) => {
+    await expect(add(text, name, kind, values)).rejects.toThrow(message);
+  },
+);
 
 test("a version that does not exist is neither approved nor retired", async () => {
   await expect(approve(7)).rejects.toThrow("No draft reminder 7");

@@ -198,8 +198,7 @@ export const disconnections = {
 /** A phone has scanned the QR code, and the account's passkey is required too (Baileys #2672). */
 export const passkeyRequired = {
   says: "WhatsApp requires the account's passkey to link the messenger, which the messenger cannot use.",
-  operator:
-    "Do not scan again and again. Link a number whose account is not asked for a passkey.",
+  operator: "Do not scan again and again. Link a number whose account is not asked for a passkey.",
 };
 
 export const unknownDisconnection: DisconnectionRow = {

@@ -2,7 +2,7 @@ import type { City } from "../../../infra/local/city.ts";
 import { callCommand } from "../../steps/command.ts";
 
 /** What the command needs to reach a city's database, messenger and pepper, as an operator of a stage sets it. */
-export const notifySettings = (city: City) =>
+const notifySettings = (city: City) =>
   city.variables({
     secrets: {
       DATABASE_SECRET_ID: "database/notify",

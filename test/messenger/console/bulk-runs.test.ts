@@ -43,7 +43,8 @@ const send = async (csv: string, wanted: BulkFields = fields) => {
 const sent = () => database.admin<{ phone: string; state: string; priority: number; text: string }[]>`
   select phone, state, priority, content ->> 'text' as text from messaging.message order by seq`;
 const phones = async () => (await sent()).map(({ phone }) => phone);
-const optOut = (phone: string) => console.post("../opt-out", new URLSearchParams({ phone, confirmed: "yes" }));
+const optOut = (phone: string) =>
+  console.post("../opt-out", new URLSearchParams({ phone, confirmed: "yes" }));
 const cancel = (run: string) => console.post("../cancel-run", new URLSearchParams({ run, confirmed: "yes" }));
 
 test("each line is sent once, in the class bulk, also when the file is repeated in another format", async () => {
@@ -70,7 +71,9 @@ test("each line is sent once, in the class bulk, also when the file is repeated 
 });
 
 test("lines that cannot be sent are reported, and only those are sent when they are corrected", async () => {
-  expect(await send(fileOf(2, "0812-55,X,P,D", '628125550002,"X,P,D'))).toBe("2 accepted, 0 opted out, 2 rejected");
+  expect(await send(fileOf(2, "0812-55,X,P,D", '628125550002,"X,P,D'))).toBe(
+    "2 accepted, 0 opted out, 2 rejected",
+  );
   const report = await console.report("tax");
   expect(report).toMatch(/^4,\w+,•+,rejected,"?phone must be/m);
   expect(report).toMatch(/^5,\w+,,rejected,the /m);
@@ -197,7 +200,10 @@ test("a cancelled run sends nothing of what waits, for good, and its report says
 });
 
 test("a run that does not exist cannot be cancelled", async () => {
-  const answer = await console.post("../cancel-run?page=bulk", new URLSearchParams({ run: "none", confirmed: "yes" }));
+  const answer = await console.post(
+    "../cancel-run?page=bulk",
+    new URLSearchParams({ run: "none", confirmed: "yes" }),
+  );
   expect(await answer.text()).toContain("There is no such bulk run.");
 });
 
@@ -209,7 +215,10 @@ test("a report has no cell that a spreadsheet would calculate, whatever is in th
   expect(report).not.toMatch(/(^|,|")\s*[=+\-@]/m);
 });
 
-test.each(["nonsense", "one-time-code", "proof"])("a file cannot be sent with the template %s", async (template) => {
-  const { text } = await console.preview(fileOf(1), { template });
-  expect(text).toContain(`there is no template ${template} for bulk runs`);
-});
+test.each(["nonsense", "one-time-code", "proof"])(
+  "a file cannot be sent with the template %s",
+  async (template) => {
+    const { text } = await console.preview(fileOf(1), { template });
+    expect(text).toContain(`there is no template ${template} for bulk runs`);
+  },
+);

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/settings.ts";
 import { ownVersion } from "#lib/messenger/channels/whatsapp/link/web-version.ts";
+import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/settings.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { listenOnLoopback } from "../../../infra/local/loopback.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";

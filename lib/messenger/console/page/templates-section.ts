@@ -26,8 +26,8 @@ const renderActions = (one: TemplateVersion, view: BulkView): Html | undefined =
   if (status === "approved") return retiring;
   const approving =
     operator.id.toLowerCase() === author.toLowerCase()
-    ? html`<p class="muted">${own}</p>`
-    : renderVersionForm(one, "approve", approveOf(name, version), approve);
+      ? html`<p class="muted">${own}</p>`
+      : renderVersionForm(one, "approve", approveOf(name, version), approve);
   return html`${approving}${retiring}`;
 };
 

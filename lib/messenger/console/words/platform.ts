@@ -30,8 +30,7 @@ const correctNumber = "Minta pengirim memperbaiki nomornya.";
 const id: typeof en = {
   passkey: {
     says: "WhatsApp meminta passkey akun untuk menautkan messenger, tetapi messenger tidak dapat memakai passkey.",
-    operator:
-      "Jangan memindai berulang-ulang. Tautkan nomor yang akunnya tidak diminta passkey.",
+    operator: "Jangan memindai berulang-ulang. Tautkan nomor yang akunnya tidak diminta passkey.",
   },
   disconnections: {
     401: {
