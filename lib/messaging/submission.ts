@@ -164,6 +164,9 @@ export const MessagePage = z.object({
 });
 export type MessagePage = z.infer<typeof MessagePage>;
 
+/** Recipients of a file; as many are sent in two weeks at the full rate. */
+export const maxPlanned = 20_000;
+
 /** Reports of a channel that concern messages of the account. */
 export const Applied = z.object({ applied: z.int() });
 

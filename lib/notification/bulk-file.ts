@@ -3,11 +3,9 @@ import type { Readable } from "node:stream";
 import { openImport } from "#lib/import/file.ts";
 import { acceptAny, type FileColumn } from "#lib/import/table.ts";
 import { readLocalNumber } from "#lib/messaging/phone.ts";
+import { maxPlanned } from "#lib/messaging/submission.ts";
 import { RunError } from "./dispatch.ts";
 import { listOptional, listRules, type Template } from "./template.ts";
-
-/** Recipients of a file; as many are sent in two weeks at the full rate. */
-export const maxPlanned = 20_000;
 
 /** A line of a file of recipients, not validated. */
 export interface BulkLine {

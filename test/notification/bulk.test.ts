@@ -118,8 +118,8 @@ test("the number of a recipient does not stand in the database, and its key diff
 test("of a file with more lines than can be planned no more than these are read", async () => {
   let blocks = 0;
   const write = function* () {
-    yield "phone,name,subject,details\n";
-    for (; blocks < 1_000; blocks++) yield "6281200000001,Warga,Pajak,Bayar\n".repeat(1_000);
+    yield Buffer.from("phone,name,subject,details\n");
+    for (; blocks < 1_000; blocks++) yield Buffer.from("6281200000001,Warga,Pajak,Bayar\n".repeat(1_000));
   };
   const { template } = bulkOf(0);
   await expect(readBulk(Readable.from(write()), { template, class: "bulk" })).rejects.toThrow(

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
-import type postgres from "postgres";
-import { beforeEach, expect, test } from "vitest";
+import postgres from "postgres";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
 import type { MessageClass } from "#lib/messaging/submission.ts";
 import { readBulk, startBulk } from "#lib/notification/bulk.ts";
@@ -27,7 +27,10 @@ let handed: Draft[];
 beforeEach(async () => {
   const database = await createDatabase();
   admin = database.connect("adminUrl");
-  notify = database.connect("notifyUrl");
+  // a job reads its audience with one connection and writes with the other
+  const connected = postgres(database.urlFor("notifyUrl"), { max: 2, fetch_types: false, prepare: false });
+  onTestFinished(() => connected.end());
+  notify = connected;
   messenger = database.connect("messengerUrl");
   handed = [];
 });
@@ -68,7 +71,7 @@ const sendFile = async (name: string, csv: string) => {
   count += 1;
   const template = await findBulkTemplate(messenger, name);
   if (!template) return expect.fail("there is no such template");
-  const { bulk } = await readBulk(Readable.from([csv]), { template, class: "bulk", name: `run-${count}` });
+  const { bulk } = await readBulk(Readable.from([Buffer.from(csv)]), { template, class: "bulk", name: `run-${count}` });
   return (await startBulk(contextWith(messenger), bulk)).sent;
 };
 /** Sends the template in three ways. @returns the texts: of a single message, a job's and a bulk run's. */

@@ -1,7 +1,6 @@
 import type postgres from "postgres";
 import type { ChannelName } from "#lib/messaging/channel.ts";
-import { cityPool } from "#lib/messaging/submission.ts";
-import { maxPlanned } from "#lib/notification/bulk-file.ts";
+import { cityPool, maxPlanned } from "#lib/messaging/submission.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { type History, loadHistory } from "./history.ts";
 import { type Pace, paceOf } from "./pace.ts";

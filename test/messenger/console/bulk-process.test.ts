@@ -1,9 +1,9 @@
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { messengerSecrets } from "#lib/routes/internal.ts";
 import { startMessengerProcess } from "../../../infra/local/messenger/process.ts";
-import { notifyIn } from "../../commands/notify/notify-command.ts";
-import { openBulkConsole } from "../../steps/bulk-console.ts";
+import { fileOf, openBulkConsole, phoneOf } from "../../steps/bulk-console.ts";
 import { useOwnCity, withCityDatabase } from "../../steps/city/own-city.ts";
+import { notifyIn } from "../../steps/notify-command.ts";
 
 /*
  * The console of the messenger's bundle, in a process with the memory of its container.
@@ -23,15 +23,6 @@ const startTask = async () => {
   onTestFinished(() => task.kill());
   return { task, lines, console: await openBulkConsole(task.url, own.city.console) };
 };
-
-const phoneOf = (row: number) => `62811${1_000_000 + row}`;
-const fileOf = (count: number, ...others: string[]) =>
-  [
-    "phone,name,subject,details",
-    ...Array.from({ length: count }, (_, row) => `${phoneOf(row)},Warga ${row},Pajak,Bayar di loket`),
-    ...others,
-    "",
-  ].join("\n");
 
 const phones = async () =>
   (await admin((sql) => sql<{ phone: string }[]>`select phone from messaging.message`)).map(

@@ -87,10 +87,12 @@ describe("a passkey that is demanded while linking", () => {
     platform.behave({ passkey: true });
     const task = await start();
     const console = await scan(task);
+    const { logins } = platform.sockets;
     platform.behave({});
-    const state = task.findWhatsApp()?.state();
-    await platform.scan(state?.kind === "pairing" ? state.qr : "");
-    await untilKind(task, "open");
+    platform.leave();
+    platform.comeBack();
+    await platform.until(() => platform.sockets.logins > logins, 30_000);
+    await untilOpen(task);
     platform.disconnect(401);
     await untilKind(task, "stopped");
     await console.press("log-in");

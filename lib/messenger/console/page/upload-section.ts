@@ -1,5 +1,5 @@
 import { type Html, html } from "#lib/html.ts";
-import { maxPlanned } from "#lib/notification/bulk-file.ts";
+import { maxPlanned } from "#lib/messaging/submission.ts";
 import type { BulkView } from "./bulk-page.ts";
 import { hiddenUnless, may } from "./view.ts";
 

@@ -1,5 +1,5 @@
-import type { City } from "../../../infra/local/city.ts";
-import { callCommand } from "../../steps/command.ts";
+import type { City } from "../../infra/local/city.ts";
+import { callCommand } from "./command.ts";
 
 /** What the command needs to reach a city's database, messenger and pepper, as an operator of a stage sets it. */
 const notifySettings = (city: City) =>
@@ -16,4 +16,4 @@ const notifySettings = (city: City) =>
 export const notifyIn =
   (own: { readonly city: City }) =>
   (...args: string[]) =>
-    callCommand(() => import("../../../infra/commands/notify/notify.ts"), notifySettings(own.city), ...args);
+    callCommand(() => import("../../infra/commands/notify/notify.ts"), notifySettings(own.city), ...args);
