@@ -69,6 +69,8 @@ const Environment = z.object({
   PLATFORM_URL: z.optional(z.url()),
   PLATFORM_ROOT_KEY: z.optional(z.string()),
   PLATFORM_MEDIA_CA: z.optional(z.string()),
+  /** The version of WhatsApp Web to announce, such as `2.3000.1043857760`, if it is newer than the library's. */
+  PLATFORM_WEB_VERSION: z.optional(z.string().check(z.regex(/^\d+\.\d+\.\d{1,10}$/))),
   /** The page that names the current version of the web client, read only after a login with an older one failed. */
   PLATFORM_VERSION_URL: z._default(z.url(), "https://web.whatsapp.com/sw.js"),
   /** Who starts pairing after the platform has removed the link; `automatic` is for the simulated platform. */

@@ -13,10 +13,8 @@ import {
   Accepted,
   AcceptedBatch,
   Applied,
-  CancelledRun,
   MessagePage,
   MessageState,
-  Plan,
   Rejected,
   type Submission,
 } from "./submission.ts";
@@ -220,24 +218,6 @@ export const cancelMessage = (
   requestId?: string,
 ): Promise<MessageState | undefined> =>
   inquire({ method: "DELETE", path: pathOf(id), query: { sender } }, MessageState, { requestId });
-
-/** Returns in how many days the bulk message to each number could be sent, at the present budgets. @throws Fault 503 */
-export const planMessages = async (
-  phones: readonly string[],
-  findTarget: FindAccess = findConfigured,
-): Promise<number[]> => {
-  const question = { method: "POST", path: "/plan", body: JSON.stringify({ phones }) } as const;
-  const plan = await inquire(question, Plan, { findTarget });
-  if (!plan) throw new Fault(messengerAway);
-  return plan.days;
-};
-
-/** Cancels a bulk run. @returns how many of its messages waited; undefined for an unknown run. @throws Fault 503 */
-export const cancelRun = async (
-  name: string,
-  findTarget: FindAccess = findConfigured,
-): Promise<number | undefined> =>
-  (await inquire({ method: "DELETE", path: `/bulk-runs/${name}` }, CancelledRun, { findTarget }))?.cancelled;
 
 /** Passes on what a channel's webhook received; may be repeated. @throws Fault 503; then the platform must repeat it. */
 export const passOn = async (

@@ -26,12 +26,6 @@ import { QuietHours } from "./quiet-hours.ts";
  *   DELETE <MESSENGER_URL>/messages/<id>?sender=
  *   → 200 MessageState, or Rejected with 404, or with 409 for a message that does not wait
  *
- *   POST <MESSENGER_URL>/plan            PlanRequest
- *   → 200 Plan, in the order of the numbers
- *
- *   DELETE <MESSENGER_URL>/bulk-runs/<name>
- *   → 200 CancelledRun, or Rejected with 404
- *
  *   POST <MESSENGER_URL>/channel-events  ChannelEvents, of channel-events.ts
  *   → 200 Applied: how many of the reports concern a message of the account; what was applied before changes nothing
  */
@@ -170,25 +164,8 @@ export const MessagePage = z.object({
 });
 export type MessagePage = z.infer<typeof MessagePage>;
 
-/** Numbers to which bulk messages are to be sent; as many are sent in two weeks at the full rate. */
+/** Recipients of a file; as many are sent in two weeks at the full rate. */
 export const maxPlanned = 20_000;
-export const PlanRequest = z.object({
-  phones: z
-    .array(z.string().check(z.regex(/^[1-9]\d{7,14}$/)))
-    .check(z.minLength(1), z.maxLength(maxPlanned)),
-});
-
-/** The day of {@link Plan} for what is sent later than in a year, or nobody knows when. */
-export const maxPlanDays = 366;
-export const Plan = z.object({
-  /** In how many days the message to each number could be sent, if no limit changes. */
-  days: z.array(z.int()),
-});
-
-export const CancelledRun = z.object({
-  /** Messages that waited. */
-  cancelled: z.int(),
-});
 
 /** Reports of a channel that concern messages of the account. */
 export const Applied = z.object({ applied: z.int() });

@@ -33,7 +33,7 @@ const read = async (sql: postgres.Sql, file: Readable, { template: wanted, ...wi
   return readBulk(file, { ...wish, template });
 };
 
-/** Opens what the console does with bulk runs and templates, by the code of `npm run notify`. */
+/** Opens what the console does with bulk runs and templates. */
 export const openBulkDesk = (options: BulkDeskOptions): BulkDesk & { readonly stop: () => Promise<void> } => {
   const { sql, signal } = options;
   let working: Promise<unknown> = Promise.resolve();
@@ -78,7 +78,7 @@ export const openBulkDesk = (options: BulkDeskOptions): BulkDesk & { readonly st
         const run = bulk.name;
         working = sent
           .then(
-            ({ run: { accepted } }) => log.info("bulk run handed over", { run, accepted }),
+            ({ accepted }) => log.info("bulk run handed over", { run, accepted }),
             (error: Error) => log.warn("bulk run failed", { run, reason: error.message }),
           )
           .finally(() => {

@@ -129,7 +129,5 @@ export const buildConsole = (
     requestPairingCode: async (phone, of) => requireLeader(findLeadership(of)).requestPairingCode(phone),
     unlink: async (of) => requireLeader(findLeadership(of)).unlink(),
     logIn: async (of) => requireLeader(findLeadership(of)).logins.resume(),
-    restoreLink: async (of) => requireLeader(findLeadership(of)).restoreLink(),
-    setVersion: async (version, of) => requireLeader(findLeadership(of)).logins.setVersion(version),
   });
 };

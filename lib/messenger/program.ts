@@ -57,6 +57,7 @@ const readWhatsAppSettings = (): WhatsAppSettings => {
     ...(url && { url }),
     ...(rootKey && { rootKey: Buffer.from(rootKey, "base64") }),
     ...(mediaCa && { mediaCa }),
+    webVersion: findSetting("PLATFORM_WEB_VERSION"),
     versionUrl: findSetting("PLATFORM_VERSION_URL"),
     pairsByItself: findSetting("PLATFORM_PAIRING") === "automatic",
   };

@@ -11,11 +11,9 @@ import { MessageQuery } from "#lib/messaging/message-query.ts";
 import {
   type Accepted,
   Batch,
-  BulkName,
   type MessagePage,
   type MessageState,
   Owner,
-  PlanRequest,
   type Rejected,
   Submission,
 } from "#lib/messaging/submission.ts";
@@ -70,10 +68,6 @@ export interface ServerOptions {
   readonly findState: (id: string, sender: string) => Promise<MessageState | undefined>;
   readonly listMessages: (query: MessageQuery) => Promise<MessagePage>;
   readonly cancel: (id: string, sender: string) => Promise<MessageState | undefined>;
-  /** @returns in how many days each could be sent. */
-  readonly plan: (phones: readonly string[]) => Promise<number[]>;
-  /** @returns how many messages were cancelled; undefined for an unknown run. */
-  readonly cancelRun: (name: string) => Promise<number | undefined>;
   /** @returns how many reports concern messages of the account; undefined for an unknown account. */
   readonly applyEvents: (events: ChannelEvents) => Promise<number | undefined>;
   /** The state of the WhatsApp connection, while pairing with the QR code. */
@@ -229,15 +223,6 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
       if (!state) throw new Fault(messageNotFound);
       request.messageId = state.id;
       return state;
-    });
-    internal.post("/plan", async (request) => ({
-      days: await options.plan(read(PlanRequest, request.body).phones),
-    }));
-    internal.delete<{ Params: { name: string } }>("/bulk-runs/:name", async (request) => {
-      const cancelled = await options.cancelRun(read(BulkName, request.params.name));
-      if (cancelled === undefined)
-        throw new Fault({ status: 404, code: "not_found", message: "There is no such bulk run" });
-      return { cancelled };
     });
     internal.post("/channel-events", async (request) => {
       const applied = await options.applyEvents(read(ChannelEvents, request.body));

@@ -21,7 +21,7 @@ import { runLeaderElection } from "./leader.ts";
 import { startMetrics } from "./metrics.ts";
 import type { ChannelOptions } from "./open-channel.ts";
 import { buildConsole, type OperatorConsoleOptions } from "./operator-console.ts";
-import { cancel, cancelRun } from "./outbox/cancel.ts";
+import { cancel } from "./outbox/cancel.ts";
 import { listMessages } from "./outbox/list.ts";
 import { OpenFrom } from "./outbox/open-from.ts";
 import { findPause } from "./outbox/pause.ts";
@@ -118,7 +118,6 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
       ...{ sql, findPepper: options.findPepper, newId: newMessageId, signal, notify },
       onReaction: metrics.onReaction,
     })(inbound);
-  const plan = (phones: readonly string[]) => planMessages(consoleSql, options.pace, phones);
   const server = buildServer({
     findTokens,
     accept: (submission, inline, signal) =>
@@ -133,8 +132,6 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     // a list of many messages takes time, for which the sender does not wait
     listMessages: (query) => listMessages(consoleSql, encryption, query),
     cancel: (id, sender) => cancel(sql, id, sender),
-    plan,
-    cancelRun: (name) => cancelRun(sql, name),
     applyEvents: (events) => applyEvents(sql, events, (inbound) => handleInbound(inbound, stopping.signal)),
     findConnection: () => ({ ...(findWhatsApp()?.state() ?? { kind: "closed" }) }),
     checkHealth: () => checkHealth(sql, leaderships),
@@ -143,7 +140,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
   const desk = openBulkDesk({
     sql: consoleSql,
     acceptBatch: (submissions) => acceptBatch(acceptance, submissions),
-    plan,
+    plan: (phones) => planMessages(consoleSql, options.pace, phones),
     findPepper: options.findPepper,
     signal: stopping.signal,
   });

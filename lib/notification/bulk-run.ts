@@ -2,23 +2,14 @@ import type postgres from "postgres";
 import { RunError } from "./dispatch.ts";
 import { type Outcome, type Run, runColumns } from "./run.ts";
 
-const prefix = "bulk:";
-
 /** The name of a bulk run among those of the jobs: nobody is notified twice under it. */
-export const bulkJob = (name: string): string => `${prefix}${name}`;
-
-export const bulkName = ({ job }: Pick<Run, "job">): string => job.slice(prefix.length);
+export const bulkJob = (name: string): string => `bulk:${name}`;
 
 export const findBulkRun = async (sql: postgres.Sql, name: string): Promise<Run | undefined> => {
   const [run] = await sql<Run[]>`
     select ${runColumns(sql)} from notification.run where job = ${bulkJob(name)} and template is not null`;
   return run;
 };
-
-/** Lists the latest bulk runs, newest first. */
-export const listBulkRuns = (sql: postgres.Sql, limit: number) => sql<Run[]>`
-  select ${runColumns(sql)} from notification.run where template is not null
-  order by scheduled_at desc limit ${limit}`;
 
 /** @throws RunError if an operator has cancelled the run. */
 const requireOpen = (state: Run["state"] | undefined): void => {

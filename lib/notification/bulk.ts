@@ -23,7 +23,6 @@ import {
 } from "./bulk-run.ts";
 import type { BulkContext } from "./context.ts";
 import { explain, maskName, RunError, submitDrafts } from "./dispatch.ts";
-import { retryDeadline, withRetry } from "./retry.ts";
 import type { Run } from "./run.ts";
 
 /** A message may be scheduled 30 days ahead. */
@@ -75,8 +74,7 @@ const wouldBeSent = ({ outcome }: LineDecision): boolean => outcome === "would b
 
 const planDays = async (context: BulkContext, decisions: readonly LineDecision[]): Promise<number[]> => {
   const phones = decisions.filter(wouldBeSent).map(({ phone }) => phone);
-  if (phones.length === 0) return [];
-  return withRetry(retryDeadline(context), () => context.plan(phones));
+  return phones.length === 0 ? [] : context.plan(phones);
 };
 
 const countDays = (days: readonly number[]): number => Math.max(-1, ...days) + 1;
@@ -188,34 +186,33 @@ const handOver = async (
 /** A run that was opened, and the rest of the work. */
 export interface StartedBulk {
   /** @throws RunError if the run did not finish; the stored run has the same message. */
-  readonly sent: Promise<{ readonly run: Run; readonly days: number }>;
+  readonly sent: Promise<Run>;
 }
 
 /**
  * Hands over a file's messages, each for the day on which the budgets allow it. Killed or repeated, it continues, and nobody is
  * notified twice.
  *
- * @param onProgress is called with the number of messages handed over so far, and of all; what it throws ends the run.
+ * @param beforeBatch is called before each batch is handed over; what it throws ends the run.
  * @throws RunError for a name that another template has used, and for a run that was cancelled.
  */
 export const startBulk = async (
   context: BulkContext,
   bulk: Bulk,
-  onProgress: (done: number, all: number) => void = () => {},
+  beforeBatch: () => void = () => {},
 ): Promise<StartedBulk> => {
   const { sql } = context;
   const run = await openBulkRun(sql, bulk.name, bulk.template.name, bulk.lines.length);
   const send = async () => {
     const decisions = await decideLines(context, bulk);
-    const days = await planDays(context, decisions);
-    const planned = schedule(decisions, days);
+    const planned = schedule(decisions, await planDays(context, decisions));
     const others = decisions.filter((one) => !wouldBeSent(one) && one.outcome !== "sent before");
     await storeLines(sql, run, others.map(toResult(bulk)));
     for (let done = 0; done < planned.length; done += batchSize) {
-      onProgress(done, planned.length);
+      beforeBatch();
       await handOver(context, bulk, run, planned.slice(done, done + batchSize));
     }
-    return { run: await closeBulkRun(sql, run), days: countDays(days) };
+    return closeBulkRun(sql, run);
   };
   const fail = async (error: unknown): Promise<never> => {
     const reason = explain(error);
@@ -224,10 +221,3 @@ export const startBulk = async (
   };
   return { sent: send().catch(fail) };
 };
-
-/** Starts a run and waits until all its messages are handed over. @throws RunError if the run did not finish. */
-export const sendBulk = async (
-  context: BulkContext,
-  bulk: Bulk,
-  onProgress?: (done: number, all: number) => void,
-): Promise<{ readonly run: Run; readonly days: number }> => (await startBulk(context, bulk, onProgress)).sent;

@@ -15,7 +15,7 @@ export interface NotifyContext {
   readonly maxWaitMs: number;
 }
 
-/** What a bulk run needs; its connections may also be those of the messenger. */
+/** What a bulk run needs. Its connections are those of the messenger. */
 export interface BulkContext extends Omit<NotifyContext, "submit"> {
   /** Returns in how many days the message to each number could be sent. */
   readonly plan: (phones: readonly string[]) => Promise<number[]>;

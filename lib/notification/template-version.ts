@@ -40,18 +40,15 @@ export interface TemplateVersion extends TemplateDraft {
   /** `approved` replaces all versions before, and that in code. */
   readonly status: "draft" | "approved" | "retired";
   readonly author: string;
-  /** Whether the author has logged in at the console; `--by` of the command is not checked. */
-  readonly isAuthorChecked: boolean;
   readonly createdAt: Date;
   readonly approver: string | null;
-  readonly isApproverChecked: boolean;
 }
 
 /** An operator who changes templates. */
 export interface TemplateEditor {
-  /** The account of a login at the console, or what the command was given. */
+  /** The account of a login at the console. */
   readonly id: string;
-  /** As the operator is called; the same person may have given it to the command. */
+  /** For display only. */
   readonly name: string;
 }
 
@@ -140,7 +137,7 @@ export const approveVersion = async (
   approver: TemplateEditor,
 ): Promise<void> => {
   const [draft] = await sql<{ isAuthor: boolean; later: number | null }[]>`
-    select lower(author) in (lower(${approver.id}), lower(${approver.name})) as "isAuthor", (
+    select lower(author) = lower(${approver.id}) as "isAuthor", (
       select max(version) from notification.template later
       where later.name = draft.name and later.version > draft.version and approver is not null and retired_at is null) as later
     from notification.template draft
@@ -163,10 +160,8 @@ export const retireVersion = async (sql: postgres.Sql, name: string, version: nu
   if (!row?.isRetired) throw new TemplateError(`No version ${name} ${version} that is not retired`);
 };
 
-/** Lists versions, the newest of each name first. @param name undefined for all. */
-export const listVersions = (sql: postgres.Sql, name: string | undefined) => sql<TemplateVersion[]>`
-  select name, version, text, class, parameters, author, is_author_checked as "isAuthorChecked", created_at as "createdAt",
-    approver, is_approver_checked as "isApproverChecked",
+/** Lists versions, the newest of each name first. */
+export const listVersions = (sql: postgres.Sql) => sql<TemplateVersion[]>`
+  select name, version, text, class, parameters, author, created_at as "createdAt", approver,
     case when retired_at is not null then 'retired' when approver is null then 'draft' else 'approved' end as status
-  from notification.template where ${name === undefined ? sql`true` : sql`name = ${name}`}
-  order by name, version desc`;
+  from notification.template order by name, version desc`;

@@ -84,13 +84,20 @@ test("its variables contain only names of secrets, and it has its own log group"
 test("a connection whose other end has vanished closes after 100 s instead of 15 min", () =>
   expect(container.SystemControls).toEqual([{ Namespace: "net.ipv4.tcp_retries2", Value: "8" }]));
 
+const variablesOf = (from: typeof stage): Record<string, string> => {
+  const [{ Environment }] = only("ECS::TaskDefinition", from).ContainerDefinitions;
+  return Object.fromEntries(
+    Environment.map(({ Name, Value }: { Name: string; Value: string }) => [Name, Value]),
+  );
+};
+
+test("the version of WhatsApp Web is the configured one, and by default the library's", () => {
+  const [webVersion] = examples.webVersion;
+  expect(variablesOf(synthesizeWith({ webVersion }))).toMatchObject({ PLATFORM_WEB_VERSION: webVersion });
+  expect(variablesOf(stage)).not.toHaveProperty("PLATFORM_WEB_VERSION");
+});
+
 test("operators of the console log in at the given issuer, and without one by the passwords of the secret", () => {
-  const variablesOf = (from: typeof stage): Record<string, string> => {
-    const [{ Environment }] = only("ECS::TaskDefinition", from).ContainerDefinitions;
-    return Object.fromEntries(
-      Environment.map(({ Name, Value }: { Name: string; Value: string }) => [Name, Value]),
-    );
-  };
   const [consoleLogin] = examples.consoleLogin as [Record<string, string>];
   expect(variablesOf(synthesizeWith({ consoleLogin }))).toMatchObject({
     CONSOLE_ISSUER_URL: consoleLogin.issuer,

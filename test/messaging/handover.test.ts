@@ -2,7 +2,8 @@ import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { Fault } from "#lib/faults/fault.ts";
 import { keyInUse, notWaiting } from "#lib/faults/table.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
-import { buildServer, type ServerOptions } from "#lib/messenger/server.ts";
+import type { ServerOptions } from "#lib/messenger/server.ts";
+import { buildEmptyServer } from "../steps/messenger-server.ts";
 import { startSecrets } from "../steps/secrets.ts";
 
 /** Tests both sides of `lib/messaging/submission.ts`: the client of the endpoints and the server of the task. */
@@ -11,26 +12,16 @@ const taken: { submission: Submission; bytes: Buffer | undefined }[] = [];
 let token: string;
 
 const start = async (options: Partial<ServerOptions> = {}) => {
-  const server = buildServer({
+  const server = buildEmptyServer({
     findTokens: async () => ["another".repeat(5), "t".repeat(32)],
     accept: async (submission, inline) => {
       taken.push({ submission, bytes: inline && Buffer.from(inline) });
       return accepted;
     },
     acceptBatch: async (submissions) => submissions.map((_, index) => `3EB${index}`),
-    findState: async () => undefined,
-    listMessages: async () => ({ messages: [], next: null }),
-    cancel: async () => undefined,
-    plan: async () => [],
-    cancelRun: async () => undefined,
-    applyEvents: async () => undefined,
-    findConnection: () => ({ kind: "open" }),
-    checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
-    renderMetrics: async () => ({ contentType: "text/plain", text: "" }),
     ...options,
   });
   vi.stubEnv("MESSENGER_URL", await server.listen({ host: "127.0.0.1", port: 0 }));
-  onTestFinished(() => server.close());
   const { store } = await startSecrets({ MESSENGER_TOKEN_SECRET_ID: "messenger" });
   store.put("messenger", JSON.stringify({ token }));
   return import("#lib/messaging/messenger-client.ts");
@@ -209,16 +200,4 @@ test("a message is cancelled for its sender; an unknown one is undefined, one th
     ["3EB1", "api:b"],
     ["3EB2", "api:b"],
   ]);
-});
-
-test("bulk messages are planned by number, and a bulk run is cancelled by its name", async () => {
-  const { planMessages, cancelRun } = await start({
-    plan: async (phones) => phones.map((_, index) => index),
-    cancelRun: async (name) => (name === "march" ? 9 : undefined),
-  });
-  const most = Array.from({ length: 20_000 }, (_, index) => `62811${1_000_000 + index}`);
-  expect(await planMessages(most)).toEqual(most.map((_, index) => index));
-  await expect(planMessages([...most, "6281200000001"])).rejects.toMatchObject({ status: 400 });
-  expect(await cancelRun("march")).toBe(9);
-  expect(await cancelRun("april")).toBeUndefined();
 });

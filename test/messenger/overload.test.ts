@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import type { Accepted } from "#lib/messaging/submission.ts";
-import { buildServer } from "#lib/messenger/server.ts";
+import { buildEmptyServer } from "../steps/messenger-server.ts";
 import { captureLog } from "./console/console-browser.ts";
 
 const accepted: Accepted = { id: "1", status: "PENDING", accepted_at: "2026-01-05T02:00:00.000Z" };
@@ -19,7 +19,7 @@ beforeEach(async () => {
   pending = [];
   holds = true;
   gone = 0;
-  const server = buildServer({
+  const server = buildEmptyServer({
     findTokens: async () => [token],
     accept: async (_submission, _inline, signal) => {
       signal.addEventListener("abort", () => {
@@ -29,21 +29,10 @@ beforeEach(async () => {
       signal.throwIfAborted();
       return accepted;
     },
-    acceptBatch: async () => [],
-    findState: async () => undefined,
-    listMessages: async () => ({ messages: [], next: null }),
-    cancel: async () => undefined,
-    plan: async () => [],
-    cancelRun: async () => undefined,
-    applyEvents: async () => undefined,
-    findConnection: () => ({}),
-    checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
-    renderMetrics: async () => ({ contentType: "text/plain", text: "" }),
   });
   url = new URL(await server.listen({ host: "127.0.0.1", port: 0 }));
-  onTestFinished(async () => {
+  onTestFinished(() => {
     for (const end of pending) end();
-    await server.close();
   });
 });
 

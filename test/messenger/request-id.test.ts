@@ -1,5 +1,5 @@
-import { expect, onTestFinished, test } from "vitest";
-import { buildServer } from "#lib/messenger/server.ts";
+import { expect, test } from "vitest";
+import { buildEmptyServer } from "../steps/messenger-server.ts";
 import { captureLog } from "./console/console-browser.ts";
 
 const own = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -12,21 +12,7 @@ test.each([
 ])(
   "the messenger logs the id of a request, and its own one instead of any other text: %s",
   async (id, logged) => {
-    const server = buildServer({
-      findTokens: async () => ["token"],
-      accept: async () => expect.fail("it was taken"),
-      acceptBatch: async () => [],
-      findState: async () => undefined,
-      listMessages: async () => ({ messages: [], next: null }),
-      cancel: async () => undefined,
-      plan: async () => [],
-      cancelRun: async () => undefined,
-      applyEvents: async () => undefined,
-      findConnection: () => ({}),
-      checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
-      renderMetrics: async () => ({ contentType: "text/plain", text: "" }),
-    });
-    onTestFinished(() => server.close());
+    const server = buildEmptyServer({ findTokens: async () => ["token"] });
     const lines = captureLog();
     const headers = { authorization: "Bearer token", ...(id && { "x-request-id": id }) };
     await server.inject({ method: "GET", url: "/messages/planted?sender=api:test", headers });

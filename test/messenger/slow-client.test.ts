@@ -1,48 +1,11 @@
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { registerConsole } from "#lib/messenger/console/console.ts";
-import { buildServer } from "#lib/messenger/server.ts";
-
-const unused = async (): Promise<never> => {
-  throw new Error("unused");
-};
+import { createConsole } from "../steps/console.ts";
+import { buildEmptyServer } from "../steps/messenger-server.ts";
 
 const listen = async (): Promise<URL> => {
-  const server = buildServer({
-    findTokens: async () => [],
-    accept: unused,
-    acceptBatch: unused,
-    findState: unused,
-    listMessages: unused,
-    cancel: unused,
-    plan: unused,
-    cancelRun: unused,
-    applyEvents: unused,
-    findConnection: () => ({}),
-    checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
-    renderMetrics: unused,
-    timeouts: { receiveMs: 500, idleMs: 500 },
-  });
-  registerConsole(server, {
-    findUsers: async () => [],
-    acts: { begin: unused, end: unused, record: unused },
-    bulk: {
-      ...{ read: unused, preview: unused, start: unused, report: unused },
-      ...{ addTemplate: unused, approveTemplate: unused, retireTemplate: unused },
-    },
-    optOut: unused,
-    optIn: unused,
-    setAnswer: unused,
-    cancelRun: unused,
-    readState: unused,
-    setPaused: unused,
-    requestPairingCode: unused,
-    unlink: unused,
-    logIn: unused,
-    restoreLink: unused,
-    setVersion: unused,
-  });
-  onTestFinished(() => server.close());
+  const server = buildEmptyServer({ timeouts: { receiveMs: 500, idleMs: 500 } });
+  createConsole({}, server);
   return new URL(await server.listen({ host: "127.0.0.1", port: 0 }));
 };
 

@@ -1,7 +1,8 @@
+import { Readable } from "node:stream";
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
-import { sendBulk } from "#lib/notification/bulk.ts";
+import { previewBulk, readBulk, startBulk } from "#lib/notification/bulk.ts";
 import type { Bulk } from "#lib/notification/bulk-decision.ts";
 import type { BulkContext } from "#lib/notification/context.ts";
 import { getTemplate } from "#lib/notification/templates.ts";
@@ -15,7 +16,7 @@ let handed: Draft[];
 beforeEach(async () => {
   const database = await createDatabase();
   admin = database.connect("adminUrl");
-  sql = database.connect("notifyUrl");
+  sql = database.connect("messengerUrl");
   handed = [];
 });
 
@@ -45,10 +46,13 @@ const bulkOf = (count: number): Bulk => ({
   })),
 });
 
+const sendBulk = async (context: BulkContext, bulk: Bulk) => (await startBulk(context, bulk)).sent;
+
 test("each message is scheduled for the day on which the budgets allow it, and expires three days later", async () => {
   const now = Date.now();
-  const { days } = await sendBulk(contextWith({ plan: async () => [0, 2, 29] }), bulkOf(3));
-  expect(days).toBe(30);
+  const context = contextWith({ plan: async () => [0, 2, 29] });
+  expect((await previewBulk(context, bulkOf(3))).days).toBe(30);
+  await sendBulk(context, bulkOf(3));
   const [today, ...later] = handed;
   expect(today?.send_at).toBeUndefined();
   for (const [index, day] of [2, 29].entries()) {
@@ -95,7 +99,7 @@ test("a message without a text is rejected, and the others of its batch are sent
     values: { ...line.values, ...(row === 1 && { details: "-" }) },
   }));
   const template = { ...bulk.template, text: text as unknown as (typeof bulk.template)["text"] };
-  const { run } = await sendBulk(contextWith(), { ...bulk, template, lines });
+  const run = await sendBulk(contextWith(), { ...bulk, template, lines });
   expect(run).toMatchObject({ accepted: 2, refused: 1 });
   expect(await admin`select line, reason from notification.recipient where outcome = 'refused'`).toEqual([
     { line: 3, reason: "the text is empty" },
@@ -109,4 +113,17 @@ test("the number of a recipient does not stand in the database, and its key diff
     select dedupe_key as key, to_jsonb(r)::text as all from notification.recipient r`;
   expect(rows.map(({ all }) => all).join()).not.toContain(`${1_000_000}`);
   expect(new Set(rows.map(({ key }) => key)).size).toBe(2);
+});
+
+test("of a file with more lines than can be planned no more than these are read", async () => {
+  let blocks = 0;
+  const write = function* () {
+    yield Buffer.from("phone,name,subject,details\n");
+    for (; blocks < 1_000; blocks++) yield Buffer.from("6281200000001,Warga,Pajak,Bayar\n".repeat(1_000));
+  };
+  const { template } = bulkOf(0);
+  await expect(readBulk(Readable.from(write()), { template, class: "bulk" })).rejects.toThrow(
+    "the file has more than 20000 recipients; split it",
+  );
+  expect(blocks).toBeLessThan(200);
 });

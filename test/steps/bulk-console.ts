@@ -1,5 +1,15 @@
 import { textOf } from "./page-text.ts";
 
+export const phoneOf = (row: number) => `62811${1_000_000 + row}`;
+/** A file for the template `reminder` with so many valid lines, then others. */
+export const fileOf = (count: number, ...others: string[]): string =>
+  [
+    "phone,name,subject,details",
+    ...Array.from({ length: count }, (_, row) => `${phoneOf(row)},Warga ${row},Pajak,Bayar di loket`),
+    ...others,
+    "",
+  ].join("\n");
+
 /** What the form for a file has besides the file. */
 export interface BulkFields {
   readonly template: string;

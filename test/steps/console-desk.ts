@@ -35,14 +35,12 @@ export const openFakeDesk = (calls: string[]): BulkDesk => ({
       {
         ...fakeVersion,
         status: "draft",
-        ...{ author: "sari", isAuthorChecked: true, version: 2 },
-        ...{ approver: null, isApproverChecked: false },
+        ...{ author: "sari", version: 2, approver: null },
       },
       {
         ...fakeVersion,
         status: "approved",
-        ...{ author: "budi", isAuthorChecked: false },
-        ...{ approver: "sari", isApproverChecked: true },
+        ...{ author: "budi", approver: "sari" },
       },
     ],
   }),

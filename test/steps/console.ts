@@ -1,4 +1,4 @@
-import Fastify from "fastify";
+import Fastify, { type FastifyInstance } from "fastify";
 import { type ConsoleOptions, registerConsole } from "#lib/messenger/console/console.ts";
 import type { MessageFilter } from "#lib/messenger/console/login/operator-login.ts";
 import type { Role } from "#lib/messenger/console/login/roles.ts";
@@ -29,14 +29,13 @@ const openFakeActs = (lines: string[]): Acts => {
 };
 
 /** A console over a messenger in memory. What is done to the messenger is in `calls`, and shows in `state`. */
-export const createConsole = (more: Partial<ConsoleOptions> = {}) => {
+export const createConsole = (more: Partial<ConsoleOptions> = {}, server: FastifyInstance = Fastify()) => {
   const messenger = {
     state: connected(),
     calls: [] as string[],
     acts: [] as string[],
     filter: {} as MessageFilter,
   };
-  const server = Fastify();
   registerConsole(server, {
     findUsers: async () => [user],
     acts: openFakeActs(messenger.acts),
@@ -71,8 +70,6 @@ export const createConsole = (more: Partial<ConsoleOptions> = {}) => {
     logIn: async () => {
       messenger.calls.push("log in");
     },
-    restoreLink: async () => messenger.calls.push("restore the link") > 0,
-    setVersion: async (version) => messenger.calls.push(`version ${version}`) > 0 && version !== "1",
     ...more,
   });
   return { server, messenger };

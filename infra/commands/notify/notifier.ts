@@ -1,12 +1,6 @@
 import { findSetting, getSetting } from "#lib/config.ts";
-import {
-  cancelRun,
-  type MessengerAccess,
-  planMessages,
-  submit,
-  submitBatch,
-} from "#lib/messaging/messenger-client.ts";
-import type { BulkContext, NotifyContext } from "#lib/notification/context.ts";
+import { type MessengerAccess, submit, submitBatch } from "#lib/messaging/messenger-client.ts";
+import type { NotifyContext } from "#lib/notification/context.ts";
 import { digestTerm, digestWith } from "#lib/secrets/pepper.ts";
 import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
@@ -42,13 +36,8 @@ const findPepper = async (): Promise<NotifyContext["pepper"]> => {
   return digestTerm();
 };
 
-interface Notifier extends NotifyContext, BulkContext {
-  /** Ends a bulk run and cancels its messages that wait. @returns how many. */
-  readonly cancelRun: (name: string) => Promise<number | undefined>;
-}
-
 /** Runs work with the dependencies of the function `notify`, from the running `npm run dev` or a deployed stage. */
-export const withNotifier = <T>(work: (context: Notifier) => Promise<T>): Promise<T> =>
+export const withNotifier = <T>(work: (context: NotifyContext) => Promise<T>): Promise<T> =>
   withConnection(
     "notify",
     async (sql) =>
@@ -56,8 +45,6 @@ export const withNotifier = <T>(work: (context: Notifier) => Promise<T>): Promis
         sql,
         submit: (draft) => submit(draft, { findTarget: findAccess }),
         submitBatch: (drafts) => submitBatch(drafts, findAccess),
-        plan: (phones) => planMessages(phones, findAccess),
-        cancelRun: (name) => cancelRun(name, findAccess),
         pepper: await findPepper(),
         until: Number.POSITIVE_INFINITY,
         maxWaitMs,

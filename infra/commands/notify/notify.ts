@@ -4,18 +4,16 @@ import type { NotifyContext } from "#lib/notification/context.ts";
 import { type Decision, previewJob, RunError, runJob } from "#lib/notification/dispatch.ts";
 import { findJob, type Job, jobs } from "#lib/notification/jobs.ts";
 import { optIn, optOut } from "#lib/notification/opt-out.ts";
+import { listMissed } from "#lib/notification/recipient.ts";
 import { listFailedRequests, requestNotification } from "#lib/notification/request.ts";
-import { listRuns, nameOutcome, type Run } from "#lib/notification/run.ts";
+import { countStates, listRuns, nameOutcome, outcomes, type Run } from "#lib/notification/run.ts";
 import { listRules } from "#lib/notification/template.ts";
 import { resolveTemplate } from "#lib/notification/template-version.ts";
 import { getTemplate, type TemplateName, templates } from "#lib/notification/templates.ts";
 import { timerOf } from "../../local/job-schedule.ts";
 import { CommandError, command, exitCodes, type Reply, runCommand, WrongCall } from "../command.ts";
 import { formatTable, formatTime } from "../listing.ts";
-import { defineBulk } from "./bulk.ts";
 import { withNotifier } from "./notifier.ts";
-import { maxMissed, showRun } from "./shown-run.ts";
-import { defineTemplates } from "./template.ts";
 
 const minuteMs = 60_000;
 const maxRuns = 5;
@@ -69,6 +67,33 @@ const readValues = (pairs: readonly string[], template: NamedTemplate): Record<s
       return [name, value];
     }),
   );
+
+/** Recipients that are listed with the reason why they were not reached. */
+const maxMissed = 100;
+
+const describeRun = (run: Run) => {
+  const counts = outcomes.map((outcome) => `${run[outcome]} ${nameOutcome(outcome)}`).join(", ");
+  const reason = run.reason === null ? "" : `: ${run.reason}`;
+  return `${run.job} at ${run.scheduledAt.toISOString()}  ${run.state}${reason}\n  recipients: ${counts}`;
+};
+
+/** Shows a run with its messages by state, and whom it has not reached. */
+const showRun = async ({ sql }: NotifyContext, run: Run): Promise<Reply> => {
+  const [states, missed] = await Promise.all([countStates(sql, run.id), listMissed(sql, run.id, maxMissed)]);
+  const more = run.refused + run.expired - missed.length;
+  const lines = [
+    describeRun(run),
+    ...(states.length > 0
+      ? [`  messages: ${states.map(({ state, count }) => `${count} ${state}`).join(", ")}`]
+      : []),
+    ...missed.map(
+      ({ key, outcome, reason }) => `  ${key || "(no key)"}  ${nameOutcome(outcome)}: ${reason ?? ""}`,
+    ),
+    ...(more > 0 ? [`  … and ${more} more`] : []),
+  ];
+  const code = run.refused + run.expired > 0 ? exitCodes.partly : exitCodes.done;
+  return { text: lines.join("\n"), json: { ...run, messages: states, missed }, code };
+};
 
 const listJobs = (): Reply => {
   const list = jobs.map((job) => ({ ...job, nextRun: timerOf(job).nextRun() }));
@@ -201,63 +226,57 @@ const setOptOut = (phone: string, undo: boolean): Promise<Reply> =>
 const onJob = "a job as in `jobs`";
 const atTime = "a scheduled time with its time zone, such as 2030-01-31T08:00+07:00";
 
-export const run = command(
-  "notify",
-  "Run, report and replay notification jobs.",
-  (program, answer, print) => {
-    program.command("jobs").description("list the jobs and their next run").action(answer(listJobs));
-    program
-      .command("run")
-      .description(
-        "run a job now, or for a scheduled time; repeated for the same time, it notifies no one twice",
-      )
-      .argument("<job>", onJob, readJob)
-      .option("--at <time>", atTime, readTime)
-      .option("--dry-run", "show whom it would notify, with masked names and numbers, and send nothing")
-      .action(
-        answer((job, { at, dryRun }) =>
-          (dryRun ? preview : runNow)(job, at ?? new Date(Math.floor(Date.now() / minuteMs) * minuteMs)),
-        ),
-      );
-    program
-      .command("report")
-      .description("show the last runs of a job, or failed requests, and who was not reached")
-      .argument("<job|requests>", `${onJob}, or the word requests`)
-      .option("--at <time>", atTime, readTime)
-      .action(
-        answer((name, { at }) => (name === "requests" ? reportRequests() : reportRuns(readJob(name), at))),
-      );
-    program
-      .command("replay")
-      .description(
-        "retry recipients who were not reached, by default in all runs whose messages have not expired",
-      )
-      .argument("<job>", onJob, readJob)
-      .option("--at <time>", atTime, readTime)
-      .action(answer((job, { at }) => replay(job, at)));
-    program
-      .command("send")
-      .description("send one notification")
-      .argument("<template>", "a template, see below")
-      .argument("<phone>", "number with country code: 6281234567890", readPhone)
-      .argument("[key=value...]", "values of the template")
-      .option("--id <id>", "send it once per ID")
-      .addHelpText(
-        "after",
-        `\nTemplates and their values, besides those in the database (template list):\n${templateNames
-          .map((name) => `  ${formatRules({ name, rules: listRules(getTemplate(name)) })}`)
-          .join("\n")}`,
-      )
-      .action(answer((template, phone, pairs, { id = randomUUID() }) => send(template, phone, pairs, id)));
-    program
-      .command("opt-out")
-      .description("stop reminders to a number")
-      .argument("<phone>", "number with country code: 6281234567890", readPhone)
-      .option("--undo", "send reminders again")
-      .action(answer((phone, { undo = false }) => setOptOut(phone, undo)));
-    defineBulk(program, answer, print);
-    defineTemplates(program, answer, print);
-  },
-);
+export const run = command("notify", "Run, report and replay notification jobs.", (program, answer) => {
+  program.command("jobs").description("list the jobs and their next run").action(answer(listJobs));
+  program
+    .command("run")
+    .description(
+      "run a job now, or for a scheduled time; repeated for the same time, it notifies no one twice",
+    )
+    .argument("<job>", onJob, readJob)
+    .option("--at <time>", atTime, readTime)
+    .option("--dry-run", "show whom it would notify, with masked names and numbers, and send nothing")
+    .action(
+      answer((job, { at, dryRun }) =>
+        (dryRun ? preview : runNow)(job, at ?? new Date(Math.floor(Date.now() / minuteMs) * minuteMs)),
+      ),
+    );
+  program
+    .command("report")
+    .description("show the last runs of a job, or failed requests, and who was not reached")
+    .argument("<job|requests>", `${onJob}, or the word requests`)
+    .option("--at <time>", atTime, readTime)
+    .action(
+      answer((name, { at }) => (name === "requests" ? reportRequests() : reportRuns(readJob(name), at))),
+    );
+  program
+    .command("replay")
+    .description(
+      "retry recipients who were not reached, by default in all runs whose messages have not expired",
+    )
+    .argument("<job>", onJob, readJob)
+    .option("--at <time>", atTime, readTime)
+    .action(answer((job, { at }) => replay(job, at)));
+  program
+    .command("send")
+    .description("send one notification")
+    .argument("<template>", "a template, see below")
+    .argument("<phone>", "number with country code: 6281234567890", readPhone)
+    .argument("[key=value...]", "values of the template")
+    .option("--id <id>", "send it once per ID")
+    .addHelpText(
+      "after",
+      `\nTemplates and their values, besides those in the database:\n${templateNames
+        .map((name) => `  ${formatRules({ name, rules: listRules(getTemplate(name)) })}`)
+        .join("\n")}`,
+    )
+    .action(answer((template, phone, pairs, { id = randomUUID() }) => send(template, phone, pairs, id)));
+  program
+    .command("opt-out")
+    .description("stop reminders to a number")
+    .argument("<phone>", "number with country code: 6281234567890", readPhone)
+    .option("--undo", "send reminders again")
+    .action(answer((phone, { undo = false }) => setOptOut(phone, undo)));
+});
 
 if (import.meta.main) await runCommand(run);

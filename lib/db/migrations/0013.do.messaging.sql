@@ -297,16 +297,6 @@ create table messaging.auth_key (
   primary key (account, type, id, version)
 );
 
--- The keys of an account's last link that the platform ended, encrypted as they were, in case it was a mistake.
-create table messaging.auth_archive (
-  account smallint not null references messaging.account,
-  archived_at timestamptz not null default now(),
-  type text not null,
-  id text not null,
-  value bytea not null,
-  primary key (account, archived_at, type, id)
-);
-
 -- Caches the address of a number on the platform, which may contain another number; null if it is not registered. For each
 -- account: with the answer the account's keys learn the contact's LID.
 create table messaging.number_check (
@@ -352,8 +342,6 @@ create table messaging.control (
   only_row boolean primary key default true check (only_row),
   paused boolean not null default false,
   paused_at timestamptz,
-  -- the version of the web client to announce, if newer than the library's
-  web_version text,
   -- what persons are answered who write to the city's number; null for no answer
   answer text check (length(answer) between 1 and 400),
   -- the backup from which this database was restored last

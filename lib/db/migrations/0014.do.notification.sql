@@ -182,8 +182,8 @@ begin atomic
   select notification.count_recipients(of_run);
 end;
 
--- Bulk runs, for the command and for the console, whose task can neither list the recipients of jobs nor change their runs. A
--- recipient is named by a key that its caller makes; no function returns one.
+-- Bulk runs, for the console, whose task can neither list the recipients of jobs nor change their runs. A recipient is named by a
+-- key that its caller makes; no function returns one.
 
 -- Starts a bulk run, or continues one that has this template and is not cancelled. What it could not send before is no longer
 -- part of it: the file may be corrected. Returns its id and state; no row if another template has the name.
@@ -299,22 +299,15 @@ create table notification.template (
   -- of a template that code does not have: its class, and the rule of each value
   class text check (class in ('transactional', 'reminder', 'bulk')),
   parameters jsonb,
-  -- an operator: the account with which the console has checked the login, or a name that the command was given
+  -- an operator: the account with which the console has checked the login
   author text not null check (length(author) <= 600),
-  is_author_checked boolean not null default false,
   created_at timestamptz not null default now(),
   -- of a version that is sent; a draft has none
   approver text check (length(approver) <= 600 and lower(approver) <> lower(author)),
-  is_approver_checked boolean not null default false,
   approved_at timestamptz,
   retired_at timestamptz,
   primary key (name, version)
 );
-
--- Only the messenger, which has the console, says who has logged in: it follows from who is connected, not from a parameter.
-create function notification.is_login_checked() returns boolean
-language sql stable
-return session_user = 'municipal_messenger';
 
 -- Adds a version as a draft. Returns its number; null if another was added meanwhile.
 create function notification.add_template(
@@ -322,8 +315,8 @@ create function notification.add_template(
 language sql volatile security definer
 set search_path = notification, pg_temp
 begin atomic
-  insert into notification.template (name, version, text, class, parameters, author, is_author_checked)
-  select of_name, coalesce(max(version), 0) + 1, of_text, of_class, of_parameters, of_author, notification.is_login_checked()
+  insert into notification.template (name, version, text, class, parameters, author)
+  select of_name, coalesce(max(version), 0) + 1, of_text, of_class, of_parameters, of_author
   from notification.template where name = of_name on conflict do nothing returning version;
 end;
 
@@ -334,7 +327,7 @@ set search_path = notification, pg_temp
 begin atomic
   with approved as (
     update notification.template
-    set approver = by, is_approver_checked = notification.is_login_checked(), approved_at = now()
+    set approver = by, approved_at = now()
     where name = of_name and version = of_version and approver is null and retired_at is null returning 1)
   select exists (select from approved);
 end;
@@ -400,14 +393,14 @@ alter default privileges for role municipal_owner in schema audience grant selec
 grant select, insert, update on notification.run, notification.recipient, notification.request to municipal_notify;
 grant execute on function notification.store_outcomes, notification.count_recipients to municipal_notify;
 grant execute on function notification.open_bulk, notification.close_bulk, notification.list_sent_before,
-  notification.store_bulk, notification.report_bulk, notification.list_opted_out, messaging.find_in_run
-  to municipal_notify, municipal_messenger;
+  notification.store_bulk, notification.report_bulk, notification.cancel_bulk, messaging.find_in_run to municipal_messenger;
 -- what was approved stays as it was
 grant select on notification.template to municipal_notify, municipal_messenger;
 grant execute on function notification.add_template, notification.approve_template, notification.retire_template
+  to municipal_messenger;
+grant execute on function notification.add_opt_out, notification.remove_opt_out, notification.list_opted_out
   to municipal_notify, municipal_messenger;
-grant execute on function notification.add_opt_out, notification.remove_opt_out to municipal_notify, municipal_messenger;
-grant execute on function notification.is_opted_out, notification.cancel_bulk to municipal_messenger;
+grant execute on function notification.is_opted_out to municipal_messenger;
 
 -- for the console: counts and states, no recipients
 grant usage on schema notification to municipal_messenger;

@@ -114,8 +114,8 @@ export type Reaction =
   | "wait"
   /** Looks up the current version once, then stops. */
   | "update"
-  /** Archives the keys of the link, then stops. */
-  | "archive"
+  /** Deletes the keys of the link, then stops. */
+  | "relink"
   /** Tries no login until an operator acts in the console. */
   | "stop"
   /** Leaves the connection to the other program, and reclaims it after 10 s. */
@@ -138,8 +138,8 @@ const nothing = "Nothing, unless it lasts for an hour: then tell the developers.
 export const disconnections = {
   401: {
     says: "WhatsApp has removed the link: on the phone, after 14 days offline, or by mistake.",
-    reaction: "archive",
-    operator: 'In the console press "Try the old link again" once; if that fails, "Pair again".',
+    reaction: "relink",
+    operator: 'In the console press "Pair again", then link the phone.',
   },
   402: {
     says: "WhatsApp has temporarily banned the account.",
@@ -156,7 +156,7 @@ export const disconnections = {
     says: "WhatsApp rejects the version of the web client that the messenger announces.",
     reaction: "update",
     operator:
-      'Enter the current version in the console, or update the library and deploy; then press "Connect again".',
+      'Set the current version in the stage (`webVersion`), or update the library, and deploy; then press "Connect again".',
   },
   406: {
     says: "WhatsApp has banned the account.",
@@ -198,8 +198,7 @@ export const disconnections = {
 /** A phone has scanned the QR code, and the account's passkey is required too (Baileys #2672). */
 export const passkeyRequired = {
   says: "WhatsApp requires the account's passkey to link the messenger, which the messenger cannot use.",
-  operator:
-    "Do not scan again and again. Try the old link again if it was removed by mistake, or link a number whose account is not asked for a passkey.",
+  operator: "Do not scan again and again. Link a number whose account is not asked for a passkey.",
 };
 
 export const unknownDisconnection: DisconnectionRow = {

@@ -17,10 +17,6 @@ export interface Actions {
   readonly unlink: (account: Chosen) => Promise<boolean>;
   /** Logs in, or starts pairing, after logins were stopped. */
   readonly logIn: (account: Chosen) => Promise<void>;
-  /** @returns false if no link is archived. @throws Error if a phone is linked. */
-  readonly restoreLink: (account: Chosen) => Promise<boolean>;
-  /** @returns false if it is not a version that can be announced. */
-  readonly setVersion: (version: string, account: Chosen) => Promise<boolean>;
   /** Stops reminders and bulk messages to a number. @returns false if it had already opted out. */
   readonly optOut: (phone: string) => Promise<boolean>;
   /** @returns false if the number had not opted out. */
@@ -91,22 +87,6 @@ const actions = {
       return words.notices.connecting;
     },
     failed: ({ notStopped }) => notStopped,
-  },
-  "old-link": {
-    role: "operator",
-    run: async ({ restoreLink }, { account, words }) => {
-      if (!(await restoreLink(account))) throw badRequest(words.failures.noArchive);
-      return words.notices.oldLink;
-    },
-    failed: ({ oldLink }) => oldLink,
-  },
-  version: {
-    role: "operator",
-    run: async ({ setVersion }, { account, field, words }) => {
-      if (!(await setVersion(field("version"), account))) throw badRequest(words.failures.badVersion);
-      return words.notices.version;
-    },
-    failed: ({ version }) => version,
   },
   "opt-out": {
     role: "operator",

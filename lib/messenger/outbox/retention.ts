@@ -43,10 +43,6 @@ const sweeps: readonly ((sql: postgres.Sql) => Promise<{ readonly count: number 
     delete from messaging.callback_event where seq in (
       select seq from messaging.callback_event where given_up_at < now() - interval '30 days' limit ${batch})`,
   (sql) => sql`
-    delete from messaging.auth_archive where (account, archived_at, type, id) in (
-      select account, archived_at, type, id from messaging.auth_archive
-      where archived_at < now() - interval '30 days' limit ${batch})`,
-  (sql) => sql`
     delete from messaging.number_check where (account, phone) in (
       select account, phone from messaging.number_check where checked_at < now() - interval '30 days' limit ${batch})`,
   (sql) => sql`

@@ -16,7 +16,7 @@ interface NewContactLimit extends Limit {
 const urgentPriorities = 1;
 const allPriorities = 3;
 /** From this part of the cap on, what is left of it is spread over the rest of the cycle. */
-const slowFrom = 0.75;
+export const slowFrom = 0.75;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -1,51 +1,80 @@
 import type postgres from "postgres";
 import type { ChannelName } from "#lib/messaging/channel.ts";
-import { cityPool, maxPlanDays, maxPlanned, priorities } from "#lib/messaging/submission.ts";
+import { cityPool, maxPlanned } from "#lib/messaging/submission.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
-import { loadHistory } from "./history.ts";
+import { type History, loadHistory } from "./history.ts";
 import { type Pace, paceOf } from "./pace.ts";
-import { Pacing } from "./pacing.ts";
+import { slowFrom } from "./pacing.ts";
 
 const dayMs = 24 * 60 * 60_000;
-const averageGap = () => 0.5;
+/** For what is sent later than in a year, or nobody knows when. */
+const maxPlanDays = 366;
 
-/** Returns when a bulk message to a new contact may be sent. */
-const newContactAt = (pacing: Pacing, now: number): number => {
-  const message = { phone: "", isNewContact: true, priority: priorities.bulk };
-  return Math.max(...pacing.listObstacles(message, now).map(({ until }) => until));
+/** How many messages a number may still send on a day, and how many of them to new contacts. */
+interface Room {
+  all: number;
+  fresh: number;
+}
+
+/** Of the platform's cap on new contacts: at the usual rate up to three quarters, the rest spread over its cycle. */
+const shareOfCap = ({ cap }: History, perDay: number, now: number, day: number): number => {
+  const cycle = cap ? Math.ceil((cap.endsAt - now) / dayMs) : 0;
+  if (!cap || day >= cycle) return Number.POSITIVE_INFINITY;
+  const fast = Math.max(0, slowFrom * cap.total - cap.used);
+  const spread = (Math.max(0, cap.total - cap.used) - fast) / cycle;
+  const sharesBefore = (days: number) => Math.floor(Math.min(fast, days * perDay || 0) + days * spread);
+  return sharesBefore(day + 1) - sharesBefore(day);
 };
 
-/**
- * Forecasts in how many days bulk messages can be sent, by sending them in thought: known contacts go on while new ones wait
- * for their budget.
- *
- * @param pacing is used up.
- * @param areNew whether each goes to a new contact, in the order in which they are handed over.
- * @returns days in the same order; `maxPlanDays` for later, and for a limit without a known end.
- */
-export const forecastDays = (pacing: Pacing, areNew: readonly boolean[], now: number): number[] => {
-  const days: number[] = areNew.map(() => maxPlanDays);
-  const places = areNew.map((isNew, place) => ({ isNew, place }));
-  // popped from the end, which takes no time
-  const fresh = places.filter(({ isNew }) => isNew).reverse();
-  const known = places.filter(({ isNew }) => !isNew).reverse();
-  let at = now;
-  while (fresh.length + known.length > 0) {
-    at = Math.max(at, pacing.nextAt(at));
-    if (at >= now + maxPlanDays * dayMs) break;
-    const [newOne, knownOne] = [fresh.at(-1), known.at(-1)];
-    const isFirst = newOne !== undefined && (!knownOne || newOne.place < knownOne.place);
-    const mayBeNew = newOne !== undefined && pacing.newContactsUpTo(at) >= priorities.bulk;
-    if (!mayBeNew && !knownOne) {
-      at = newContactAt(pacing, at);
-      continue;
-    }
-    const next = mayBeNew && isFirst ? fresh.pop() : (known.pop() ?? fresh.pop());
-    if (next) days[next.place] = Math.floor((at - now) / dayMs);
-    pacing.recordSend("planned", next?.isNew === true, at);
+/** Returns the daily limits of a number, counted from now. What it has sent in the last 24 hours counts for the first day. */
+const roomOf =
+  ({ perDay, newContactsPerDay, warmUp }: Pace, history: History, now: number) =>
+  (day: number): Room => {
+    const { firstSentAt = now, stoppedUntil, lockedUntil, pausedUntil } = history;
+    const isBefore = (end: number) => day < Math.floor((end - now) / dayMs);
+    const age = Math.floor((now - firstSentAt) / dayMs) + day;
+    const daily = Math.min(perDay, warmUp[age] ?? perDay);
+    const [sent, contacts] = day === 0 ? [history.sentAt.length, history.newContactsAt.length] : [0, 0];
+    const fresh = Math.min(newContactsPerDay - contacts, shareOfCap(history, newContactsPerDay, now, day));
+    return {
+      all: isBefore(stoppedUntil) ? 0 : daily - sent,
+      fresh: isBefore(Math.max(lockedUntil, pausedUntil)) ? 0 : fresh,
+    };
+  };
+
+/** What a number may still send, as its messages are assigned to days. */
+export class Calendar {
+  readonly #roomOn: (day: number) => Room;
+  readonly #rooms: Room[] = [];
+  /** The first days that may have room. */
+  readonly #first = { known: 0, fresh: 0 };
+
+  constructor(pace: Pace, history: History, now: number) {
+    this.#roomOn = roomOf(pace, history, now);
   }
-  return days;
-};
+
+  /** Finds the first day with room for another message; `maxPlanDays` for none. */
+  find(isNew: boolean): number {
+    const kind = isNew ? "fresh" : "known";
+    let day = this.#first[kind];
+    for (; day < maxPlanDays; day++) {
+      this.#rooms[day] ??= this.#roomOn(day);
+      const { all = 0, fresh = 0 } = this.#rooms[day] ?? {};
+      if (all > 0 && (!isNew || fresh > 0)) break;
+    }
+    this.#first[kind] = day;
+    return day;
+  }
+
+  /** Assigns a message to the first day with room. */
+  take(isNew: boolean): number {
+    const day = this.find(isNew);
+    const room = this.#rooms[day];
+    if (room) room.all -= 1;
+    if (room && isNew) room.fresh -= 1;
+    return day;
+  }
+}
 
 /** Lists the city's numbers that bulk messages are sent from now; while none can send, the one that has sent last. */
 const listNumbers = async (
@@ -60,16 +89,11 @@ const listNumbers = async (
   return [{ number: last?.number ?? "", channel: "whatsapp" }];
 };
 
-/** Chooses the numbers that new contacts are shared by: those that can write to one within a day of the first that can. */
-const chooseForNew = (pacings: ReadonlyMap<string, Pacing>, now: number): string[] => {
-  const times = [...pacings].map(([number, pacing]) => ({ number, at: newContactAt(pacing, now) }));
-  const first = Math.max(now, Math.min(...times.map(({ at }) => at)));
-  return times.filter(({ at }) => at <= first + dayMs).map(({ number }) => number);
-};
-
 /**
- * Plans bulk messages to these numbers after all that wait, by the same history and limits as the sender's. New contacts are
- * taken to be shared equally by the accounts that can write to them.
+ * Assigns bulk messages to days by the daily limits of the city's numbers, after all messages that wait. A known contact is
+ * written to by the number that knows it, a new one by the number with room first.
+ *
+ * @returns in how many days the message to each phone can be sent.
  */
 export const planMessages = async (
   sql: postgres.Sql,
@@ -88,20 +112,14 @@ export const planMessages = async (
     select ${knownBy(sql`given.phone`)}
     from unnest(string_to_array(${phones.join()}, ',')) with ordinality given (phone, place) order by place`;
   const now = steadyNow();
-  const pacings = new Map<string, Pacing>();
+  const calendars = new Map<string, Calendar>();
   for (const { number, channel } of accounts)
-    pacings.set(number, new Pacing(paceOf(pace, channel), await loadHistory(sql, number), averageGap));
-  const forNew = chooseForNew(pacings, now);
-  const all = [...waiting, ...wanted].map(({ known }, place) => ({
-    ...{ place, isNew: known === null },
-    number: known ?? forNew[place % forNew.length],
-  }));
-  const days = all.map(() => maxPlanDays);
-  for (const [number, pacing] of pacings) {
-    const own = all.filter((one) => one.number === number);
-    const areNew = own.map(({ isNew }) => isNew);
-    for (const [index, day] of forecastDays(pacing, areNew, now).entries())
-      days[own[index]?.place ?? days.length] = day;
-  }
+    calendars.set(number, new Calendar(paceOf(pace, channel), await loadHistory(sql, number), now));
+  const all = [...calendars.values()];
+  const days = [...waiting, ...wanted].map(({ known }) => {
+    const own = known === null ? undefined : calendars.get(known);
+    if (own) return own.take(false);
+    return all.reduce((best, other) => (other.find(true) < best.find(true) ? other : best)).take(true);
+  });
   return days.slice(waiting.length);
 };

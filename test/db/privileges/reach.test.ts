@@ -58,7 +58,6 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
     relations: {
       "messaging.account": all,
       "messaging.answered": all,
-      "messaging.auth_archive": all,
       "messaging.auth_key": all,
       "messaging.callback": "SELECT, UPDATE",
       "messaging.callback_event": all,
@@ -192,19 +191,10 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
     functions: [
       "audience.moment",
       "messaging.count_states",
-      "messaging.find_in_run",
       "notification.add_opt_out",
-      "notification.add_template",
-      "notification.approve_template",
-      "notification.close_bulk",
       "notification.count_recipients",
       "notification.list_opted_out",
-      "notification.list_sent_before",
-      "notification.open_bulk",
       "notification.remove_opt_out",
-      "notification.report_bulk",
-      "notification.retire_template",
-      "notification.store_bulk",
       "notification.store_outcomes",
     ],
     relations: {

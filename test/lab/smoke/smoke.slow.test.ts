@@ -59,7 +59,7 @@ const countRows = () =>
   withDatabase(async (sql) => {
     const tables = await sql<{ name: string }[]>`
       select format('%I.%I', schemaname, tablename) as name from pg_tables
-      where schemaname not in ('pg_catalog', 'information_schema') and tablename not in ('auth_key', 'auth_archive')
+      where schemaname not in ('pg_catalog', 'information_schema') and tablename <> 'auth_key'
         and tablename !~ '^resident_read_[0-9]'`;
     const counts: Record<string, number> = {};
     for (const { name } of tables) {

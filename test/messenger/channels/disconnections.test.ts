@@ -8,7 +8,7 @@ const does: Readonly<Record<Reaction, string>> = {
   "retry-slowly": "reconnects every five minutes",
   wait: "waits until the ban ends",
   update: "looks up the version once, then stops",
-  archive: "archives the link's keys, then stops",
+  relink: "deletes the link's keys, then stops",
   stop: "stops until an operator acts",
   yield: "reconnects after 10 s",
 };

@@ -23,9 +23,6 @@ describe("an action", () => {
     ["/unlink", { confirmation: " Unlink" }, ["unlink"], "Phone unlinked."],
     ["/unlink", { confirmation: "yes" }, [], "The phone was not unlinked"],
     ["/log-in", {}, ["log in"], "Connecting to WhatsApp."],
-    ["/old-link", {}, ["restore the link"], "Trying the old link once."],
-    ["/version", { version: "2.3000.1" }, ["version 2.3000.1"], "Version set."],
-    ["/version", { version: "1" }, ["version 1"], "The version was not set"],
     ["/unlink", {}, [], "The phone was not unlinked"],
   ])("%s with %j performs %j and shows the result", async (path, fields, calls, notice) => {
     const { post, get, messenger } = await openLoggedIn();

@@ -13,8 +13,6 @@ export const actions = [
   "/pairing-code",
   "/unlink",
   "/log-in",
-  "/old-link",
-  "/version",
   "/opt-out",
   "/opt-in",
   "/answer",

@@ -45,10 +45,10 @@ test("each job has the commands to preview, run and repeat it", async () => {
       expect(body).toContain(`<code>npm run notify -- ${line}</code>`);
 });
 
-test("a bulk run has the command for its report, and can be cancelled while messages wait", async () => {
+test("a bulk run has a link to its report, and can be cancelled while messages wait", async () => {
   const { get, messenger, post } = await openLoggedIn();
   const { body } = await get();
-  expect(body).toContain("<code>npm run notify -- bulk-report vaccination-march</code>");
+  expect(body).toContain('href="/console/bulk/report?run=vaccination-march"');
   const form = /<details>\n<summary>Cancel the run…[\s\S]+?<\/form>/.exec(body)?.[0];
   expect(form).toContain('name="run" value="vaccination-march"');
   expect(form).toContain("Cancel 1480 messages");

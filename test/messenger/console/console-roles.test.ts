@@ -17,8 +17,6 @@ const actions: readonly [string, Role, Record<string, string>][] = [
   ["resume", "operator", {}],
   ["pairing-code", "operator", { phone }],
   ["log-in", "operator", {}],
-  ["old-link", "operator", {}],
-  ["version", "operator", { version: "2.3000.1" }],
   ["opt-out", "operator", { phone, confirmed: "yes" }],
   ["opt-in", "operator", { phone, confirmed: "yes" }],
   ["answer", "operator", { answer: "This number does not read messages." }],

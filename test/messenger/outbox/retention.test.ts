@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { runRetention, sweep } from "#lib/messenger/outbox/retention.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 
-test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours, number lookups and archived links after 30 days, counts of senders after 90, of the chart after one", async () => {
+test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours, number lookups after 30 days, counts of senders after 90, of the chart after one", async () => {
   const sql = (await createMessengerDatabase()).connect(2);
   await sql`
     insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, not_before, expires_at)
@@ -15,9 +15,6 @@ test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours
   await sql`
     insert into messaging.number_check (account, phone, address, checked_at)
     select 1, '62812' || days, 'address', now() - days * interval '1 day' from unnest(array[29, 31]) days`;
-  await sql`
-    insert into messaging.auth_archive (account, archived_at, type, id, value)
-    select 1, now() - days * interval '1 day', 'creds', 'creds', 'v' from unnest(array[29, 31]) days`;
   await sql`
     insert into messaging.sender_day (sender, day, slot, messages, bytes)
     select 'api:test', messaging.today() - days, 0, 1, 1 from unnest(array[0, 90, 91]) days`;
@@ -40,8 +37,8 @@ test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours
   ]);
   const count = async (table: string) => (await sql`select from ${sql(`messaging.${table}`)}`).length;
   await expect.poll(() => count("sender_day")).toBe(2); // deleted last
-  const left = ["idempotency", "auth_archive", "number_check", "ending"].map(count);
-  expect(await Promise.all(left)).toEqual([2, 1, 1, 1]);
+  const left = ["idempotency", "number_check", "ending"].map(count);
+  expect(await Promise.all(left)).toEqual([2, 1, 1]);
   end.abort();
   await done;
 });

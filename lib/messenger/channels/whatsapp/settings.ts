@@ -8,6 +8,8 @@ export interface WhatsAppSettings {
   readonly rootKey?: Uint8Array;
   /** PEM of the certificate authority of that platform's media servers. */
   readonly mediaCa?: string;
+  /** The version of the web client to announce; by default the library's. */
+  readonly webVersion?: string | undefined;
   /** The page that names the current version, read after a 405 only. */
   readonly versionUrl?: string | undefined;
   /** Whether pairing starts by itself after the platform has removed the link, as simulated platforms do. */

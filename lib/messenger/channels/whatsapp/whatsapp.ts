@@ -119,27 +119,13 @@ export class WhatsApp {
   }
 
   /**
-   * Logs in once with the link that the platform has removed last.
-   *
-   * @returns false if none is archived.
-   * @throws ChannelFailure if a phone is linked, whose keys would be lost.
-   */
-  async restoreLink(): Promise<boolean> {
-    if (!this.#isRunning || this.#link.isPaired) throw new ChannelFailure("not-connected", false);
-    const restored = this.#link.restore();
-    this.#connection?.end();
-    this.logins.end();
-    return restored;
-  }
-
-  /**
    * Deletes the keys and, if connected, removes the device from the account. Pairing starts again if this is running.
    *
    * @returns false if the phone may still list the device.
    */
   async unlink(): Promise<boolean> {
     const wasPaired = this.#link.isPaired;
-    // before the logout: the platform answers it with the code of a removed link, which would archive the keys. Also while
+    // before the logout: the platform answers it with the code of a removed link, which would hold logins. Also while
     // this is not running: a connection that is started meanwhile must not use the keys
     const removed = this.#link.remove();
     if (!this.#isRunning) {
@@ -234,7 +220,7 @@ export class WhatsApp {
     const connection = connect({
       settings,
       lease,
-      version: await this.logins.readVersion(),
+      version: this.logins.version,
       findPayload,
       onInbound,
       onQr: (qr) => {

@@ -2,7 +2,7 @@ import { type Html, html } from "#lib/html.ts";
 import type { BulkRunSummary } from "../state/runs.ts";
 import { renderAge } from "./age.ts";
 import type { BulkView } from "./bulk-page.ts";
-import { inOrder, renderCancel, renderCounts, tones } from "./runs-section.ts";
+import { inOrder, renderCancel, renderCounts, renderReportLink, tones } from "./runs-section.ts";
 import { renderTable } from "./table.ts";
 import { hiddenUnless } from "./view.ts";
 
@@ -22,7 +22,7 @@ const recipientCounts = ["accepted", "opted_out", "refused"] as const;
 const renderRun = (run: BulkRunSummary, view: BulkView): Html => {
   const { words, now } = view;
   const { id, bulk, template, state, reason, isInterrupted, scheduledAt } = run;
-  const { columns, interrupted, report, reportOf } = words.bulk.runs;
+  const { columns, interrupted } = words.bulk.runs;
   const { counts, noCounts, states } = words.runs;
   const recipients = Object.fromEntries(recipientCounts.map((name) => [counts[name], run[name]]));
   return html`<tr id="bulk-${id}" role="row">
@@ -31,7 +31,7 @@ const renderRun = (run: BulkRunSummary, view: BulkView): Html => {
 <td role="cell" data-label="${columns.started}">${renderAge(scheduledAt, now, words)}</td>
 <td role="cell" data-label="${columns.progress}">${renderProgress(run, view)}${renderCounts(recipients, noCounts)}</td>
 <td role="cell" data-label="${columns.messages}">${renderCounts(inOrder(run.messages, words), noCounts)}
-<a href="/console/bulk/report?run=${bulk}" download aria-label="${reportOf(bulk)}">${report}</a>${renderCancel(run, view, "?page=bulk")}</td>
+${renderReportLink(bulk, words)}${renderCancel(run, view, "?page=bulk")}</td>
 </tr>`;
 };
 

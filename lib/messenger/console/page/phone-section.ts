@@ -7,7 +7,7 @@ import { hiddenUnless, may, pathOf, type View } from "./view.ts";
 /** What links a phone is shown only to those who may link one. */
 export const renderLinking = (view: View): Html => {
   const { state, words } = view;
-  const { linking, stopped } = words;
+  const { linking } = words;
   const isPairing = state?.leader && state.connection.kind === "pairing";
   const isAllowed = may(view, "operator");
   const { qr, code, passkey } = (isPairing && state.connection) || {};
@@ -35,25 +35,11 @@ export const renderLinking = (view: View): Html => {
 <p id="phone-hint" class="muted">${linking.phoneHint}</p>
 <button class="plain">${linking.getCode}</button>
 </form>
-<h3>${linking.withOldLink}</h3>
-<form method="post" action="${pathOf(view, "old-link")}" class="stack" data-live>
-<p class="muted">${linking.oldLinkHint}</p>
-<button class="plain">${stopped.oldLink}</button>
-</form>
 <p id="code" class="code"${hiddenUnless(code !== undefined && isAllowed)}><span class="muted">${linking.code}</span> <output>${isAllowed ? code : undefined}</output></p>
 </div>
 </div>
 </section>`;
 };
-
-type Button = readonly [action: string, label: "oldLink" | "pairAgain" | "connectAgain"];
-const stopButtons: Readonly<Record<number, readonly Button[]>> = {
-  401: [
-    ["old-link", "oldLink"],
-    ["log-in", "pairAgain"],
-  ],
-};
-const connectAgain: readonly Button[] = [["log-in", "connectAgain"]];
 
 /** Renders what the operator can do after WhatsApp has rejected the login. */
 export const renderStopped = (view: View): Html => {
@@ -62,17 +48,10 @@ export const renderStopped = (view: View): Html => {
   const isStopped = state?.leader && state.connection.kind === "stopped";
   const code = (isStopped && state.connection.answer) || 0;
   const { says, operator } = adviceOf(words, code);
-  const buttons = isStopped && may(view, "operator") ? (stopButtons[code] ?? connectAgain) : [];
   return html`<section id="stopped" class="card" aria-labelledby="stopped-title"${hiddenUnless(isStopped)}>
 <h2 id="stopped-title">${stopped.heading}</h2>
 <p>${isStopped ? html`${says} <strong>${operator}</strong> <span class="muted">${stopped.code(code)}</span>` : undefined}</p>
-<form method="post" action="${pathOf(view, "version")}" class="stack" data-live${hiddenUnless(isStopped && code === 405 && may(view, "operator"))}>
-<label for="version">${stopped.version}</label>
-<input id="version" name="version" autocomplete="off" spellcheck="false" maxlength="20" required aria-describedby="version-hint">
-<p id="version-hint" class="muted">${stopped.versionHint}</p>
-<button class="primary">${stopped.setVersion}</button>
-</form>
-${buttons.map(([action, label]) => html`<form method="post" action="${pathOf(view, action)}" data-live><button class="plain">${stopped[label]}</button></form>`)}
+${isStopped && may(view, "operator") ? html`<form method="post" action="${pathOf(view, "log-in")}" data-live><button class="plain">${code === 401 ? stopped.pairAgain : stopped.connectAgain}</button></form>` : undefined}
 </section>`;
 };
 
@@ -82,7 +61,7 @@ const unlinkable: readonly string[] = ["pairing", "usable", "unreachable", "reje
 const canUnlink = (state: ConsoleState | undefined): boolean | undefined =>
   state?.leader && !unlinkable.includes(state.connection.kind) && !isRemoved(state);
 
-/** The keys of a link that WhatsApp has removed are archived already. */
+/** The keys of a link that WhatsApp has removed are deleted already. */
 const isRemoved = ({ connection: { kind, answer } }: ConsoleState) => kind === "stopped" && answer === 401;
 
 /** Renders unlinking, with a word to type: linking again requires access to the phone. */

@@ -37,9 +37,9 @@ export const inOrder = (
     states.map((state) => [meanings ? `${state} (${meanings[state]})` : state, messages[state] ?? 0]),
   );
 
-/** The command that says who was not reached; that of a bulk run reads its file. */
-const commandFor = ({ job, bulk, scheduledAt }: RunSummary): string =>
-  bulk === null ? replayCommand(job, scheduledAt) : `npm run notify -- bulk-report ${bulk}`;
+/** Links to what became of each line of a bulk run. */
+export const renderReportLink = (bulk: string, { bulk: { runs } }: View["words"]): Html =>
+  html`<a href="/console/bulk/report?run=${bulk}" download aria-label="${runs.reportOf(bulk)}">${runs.report}</a>`;
 
 /** Renders the form that cancels what waits of a bulk run. @param query of the action: the page that it leads to. */
 export const renderCancel = (
@@ -68,11 +68,14 @@ const renderRun = (run: RunSummary, view: View): Html => {
   const { id, job, bulk, scheduledAt, state, reason, messages } = run;
   const { columns, counts, noCounts, states: names } = words.runs;
   const recipients = Object.fromEntries(recipientCounts.map((name) => [counts[name], run[name]]));
+  const remedy =
+    bulk === null ? html`<code>${replayCommand(job, scheduledAt)}</code>` : renderReportLink(bulk, words);
+  const missed = hasMissed(run) ? remedy : undefined;
   return html`<tr id="run-${id}" role="row">
 <td role="cell"><span class="state ${tones[state]}">${names[state]}</span>${reason && html` <span class="reason">${reason}</span>`}</td>
 <td role="cell" data-label="${columns.job}">${job}</td>
 <td role="cell" data-label="${columns.scheduled}">${renderAge(scheduledAt, now, words)}</td>
-<td role="cell" data-label="${columns.recipients}">${renderCounts(recipients, noCounts)}${hasMissed(run) ? html`<code>${commandFor(run)}</code>` : undefined}</td>
+<td role="cell" data-label="${columns.recipients}">${renderCounts(recipients, noCounts)}${missed}</td>
 <td role="cell" data-label="${columns.messages}">${renderCounts(inOrder(messages, words), noCounts)}${bulk === null ? undefined : renderCancel(run, view)}</td>
 </tr>`;
 };

@@ -24,27 +24,23 @@ const renderActions = (one: TemplateVersion, view: BulkView): Html | undefined =
   if (!may(view, "operator") || status === "retired") return undefined;
   const retiring = renderVersionForm(one, "retire", retireOf(name, version), retire);
   if (status === "approved") return retiring;
-  const isOwn = [operator.id, operator.name].some((other) => other.toLowerCase() === author.toLowerCase());
-  const approving = isOwn
-    ? html`<p class="muted">${own}</p>`
-    : renderVersionForm(one, "approve", approveOf(name, version), approve);
+  const approving =
+    operator.id.toLowerCase() === author.toLowerCase()
+      ? html`<p class="muted">${own}</p>`
+      : renderVersionForm(one, "approve", approveOf(name, version), approve);
   return html`${approving}${retiring}`;
 };
 
 // explicit roles as in outbox-section.ts
 const renderVersion = (one: TemplateVersion, view: BulkView): Html => {
-  const { name, version, status, text, author, approver, isAuthorChecked, isApproverChecked } = one;
-  const { columns, statuses, by, approvedBy, unchecked } = view.words.bulk.templates;
-  const mark = (isChecked: boolean) =>
-    isChecked ? undefined : html` <span class="muted">(${unchecked})</span>`;
+  const { name, version, status, text, author, approver } = one;
+  const { columns, statuses, by, approvedBy } = view.words.bulk.templates;
   return html`<tr id="template-${name}-${version}" role="row">
 <td role="cell"><span class="state ${tones[status]}">${statuses[status]}</span></td>
 <td role="cell" data-label="${columns.template}"><code>${name}</code> ${version}</td>
 <td role="cell" data-label="${columns.text}"><blockquote lang="id">${text}</blockquote></td>
-<td role="cell" data-label="${columns.people}"><span class="long">${by(author)}</span>${mark(isAuthorChecked)}${
-    approver === null
-      ? undefined
-      : html`<br><span class="long">${approvedBy(approver)}</span>${mark(isApproverChecked)}`
+<td role="cell" data-label="${columns.people}"><span class="long">${by(author)}</span>${
+    approver === null ? undefined : html`<br><span class="long">${approvedBy(approver)}</span>`
   }${renderActions(one, view)}</td>
 </tr>`;
 };

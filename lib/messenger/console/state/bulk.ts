@@ -69,7 +69,7 @@ export const readBulkState = async (sql: postgres.Sql): Promise<BulkState> => {
   const [choices, runs, versions] = await Promise.all([
     listBulkTemplates(sql),
     listBulkRuns(sql),
-    listVersions(sql, undefined),
+    listVersions(sql),
   ]);
   return { choices, runs, versions: selectVersions(versions) };
 };

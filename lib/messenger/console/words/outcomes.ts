@@ -12,8 +12,6 @@ const en = {
     unlinkedHere:
       "The keys are deleted, but WhatsApp has not confirmed it: if the phone still lists the device under Linked devices, remove it there.",
     connecting: "Connecting to WhatsApp. The result is shown below.",
-    oldLink: "Trying the old link once. The result is shown below.",
-    version: "Version set. The result is shown below.",
     optedOut: (phone: string) => `${phone} has opted out.`,
     optedOutBefore: (phone: string) => `${phone} had already opted out.`,
     optedIn: (phone: string) => `${phone} has opted in again.`,
@@ -36,10 +34,6 @@ const en = {
     unlink: "Unlinking failed: WhatsApp or the database is not responding. Check the connection below.",
     notStopped:
       "Nothing was done: logins are not stopped any more, or the database is not responding. Check the connection below.",
-    version:
-      "The version was not set: WhatsApp does not reject the current one any more, or the database is not responding.",
-    oldLink:
-      "The old link was not tried: a phone is linked already, its keys cannot be read, or the database is not responding. Check the connection below.",
     optOut: "The number was not changed: the database is not responding.",
     phone: "Invalid phone number: enter 8 to 15 digits with country code, without a leading 0.",
     unconfirmed: (word: string) => `The phone was not unlinked: type ${word} to confirm.`,
@@ -49,9 +43,6 @@ const en = {
     cancelRun: "The run was not cancelled: the database is not responding.",
     runUnconfirmed: "The run was not cancelled: tick the box to confirm.",
     noRun: "There is no such bulk run.",
-    noArchive: "No old link is archived: pair again.",
-    badVersion:
-      "The version was not set: enter three numbers with dots. The first two are those of the messenger's own version, and the last is not lower.",
     notLeader: "Another task leads; use its console, or stop it.",
     rejected: (reason: string) => `Nothing was sent or changed: ${reason}`,
     preview: "There is no preview: the database is not responding.",
@@ -80,8 +71,6 @@ const id: typeof en = {
     unlinkedHere:
       "Kuncinya sudah dihapus, tetapi WhatsApp belum mengonfirmasi. Bila perangkat ini masih tampil di menu Perangkat tertaut pada telepon, hapus dari sana.",
     connecting: "Menyambung ke WhatsApp. Hasilnya ditampilkan di bawah.",
-    oldLink: "Mencoba tautan lama sekali. Hasilnya ditampilkan di bawah.",
-    version: "Versi disimpan. Hasilnya ditampilkan di bawah.",
     optedOut: (phone) => `${phone} sudah terdaftar opt-out.`,
     optedOutBefore: (phone) => `${phone} sudah opt-out sebelumnya.`,
     optedIn: (phone) => `Opt-out ${phone} sudah dibatalkan.`,
@@ -102,10 +91,6 @@ const id: typeof en = {
     unlink: "Pelepasan tautan gagal: WhatsApp atau basis data tidak merespons. Periksa koneksi di bawah.",
     notStopped:
       "Tidak ada yang dilakukan: login sudah tidak dihentikan, atau basis data tidak merespons. Periksa koneksi di bawah.",
-    version:
-      "Versi tidak disimpan: WhatsApp sudah tidak menolak versi sekarang, atau basis data tidak merespons.",
-    oldLink:
-      "Tautan lama tidak dicoba: telepon sudah tertaut, kuncinya tidak dapat dibaca, atau basis data tidak merespons. Periksa koneksi di bawah.",
     optOut: "Nomor tidak diubah: basis data tidak merespons.",
     phone: "Nomor telepon tidak valid: masukkan 8 sampai 15 angka dengan kode negara, tanpa 0 di depan.",
     unconfirmed: (word) => `Tautan telepon tidak dilepas: ketik ${word} untuk mengonfirmasi.`,
@@ -115,9 +100,6 @@ const id: typeof en = {
     cancelRun: "Pengiriman massal tidak dibatalkan: basis data tidak merespons.",
     runUnconfirmed: "Pengiriman massal tidak dibatalkan: centang kotak untuk mengonfirmasi.",
     noRun: "Pengiriman massal itu tidak ada.",
-    noArchive: "Tidak ada tautan lama yang diarsipkan: tautkan lagi.",
-    badVersion:
-      "Versi tidak disimpan: masukkan tiga angka dengan titik. Dua yang pertama sama dengan versi messenger sendiri, dan yang terakhir tidak lebih rendah.",
     notLeader: "Task lain adalah leader; gunakan konsolnya, atau hentikan task itu.",
     rejected: (reason) => `Tidak ada yang dikirim atau diubah: ${reason}`,
     preview: "Pratinjau tidak tersedia: basis data tidak merespons.",

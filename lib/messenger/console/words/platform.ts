@@ -30,13 +30,12 @@ const correctNumber = "Minta pengirim memperbaiki nomornya.";
 const id: typeof en = {
   passkey: {
     says: "WhatsApp meminta passkey akun untuk menautkan messenger, tetapi messenger tidak dapat memakai passkey.",
-    operator:
-      "Jangan memindai berulang-ulang. Coba lagi tautan lama bila terhapus karena kesalahan, atau tautkan nomor yang akunnya tidak diminta passkey.",
+    operator: "Jangan memindai berulang-ulang. Tautkan nomor yang akunnya tidak diminta passkey.",
   },
   disconnections: {
     401: {
       says: "WhatsApp telah menghapus tautan: di telepon, setelah 14 hari offline, atau karena kesalahan.",
-      operator: "Tekan “Coba lagi tautan lama” sekali; bila gagal, “Tautkan lagi”.",
+      operator: "Di konsol tekan “Tautkan lagi”, lalu tautkan telepon.",
     },
     402: {
       says: "WhatsApp memblokir akun untuk sementara.",
@@ -50,7 +49,7 @@ const id: typeof en = {
     405: {
       says: "WhatsApp menolak versi klien web yang diumumkan messenger.",
       operator:
-        "Masukkan versi terkini, atau perbarui library dan lakukan deployment; lalu tekan “Sambungkan lagi”.",
+        "Isi versi terkini di setelan stage (`webVersion`), atau perbarui library; lakukan deployment, lalu tekan “Sambungkan lagi”.",
     },
     406: {
       says: "WhatsApp telah memblokir akun.",

@@ -94,7 +94,7 @@ describe("the auth state", () => {
     expect(await state.keys.get("pre-key", ["4"])).toEqual({});
   });
 
-  test("reads the newest of the versions that two writes at once leave, deletes all of them and archives one", async () => {
+  test("reads the newest of the versions that two writes at once leave, and deletes all of them", async () => {
     const state = await open();
     const { keys } = state.acquire().state;
     const leaveOlder = () => sql`
@@ -107,10 +107,8 @@ describe("the auth state", () => {
     expect(await count()).toBe(0);
     await keys.set({ "pre-key": { 1: pair } });
     await leaveOlder();
-    await state.archive(401);
-    expect(await sql`select octet_length(value) > 0 as full from messaging.auth_archive`).toEqual([
-      { full: true },
-    ]);
+    await state.clear();
+    expect(await count()).toBe(0);
   });
 
   test("writes hundreds of keys at once, as on first login", async () => {
@@ -163,40 +161,6 @@ describe("the auth state", () => {
     const { state } = auth.acquire();
     expect(state.creds.noiseKey.public).not.toEqual(before.state.creds.noiseKey.public);
     expect(auth.isPaired()).toBe(false);
-  });
-
-  /** Archives a link's credentials and one session. */
-  const archive = async (me: string): Promise<AuthState> => {
-    const auth = await open();
-    const { state, saveCreds, release } = auth.acquire();
-    state.creds.me = { id: me };
-    state.creds.account = {};
-    await saveCreds();
-    await state.keys.set({ session: { [me]: Buffer.from(me) } });
-    await release();
-    await auth.archive(401);
-    return auth;
-  };
-
-  test("archives one link, in place of the one before, and loses no keys if that is repeated", async () => {
-    await archive("a");
-    const auth = await archive("b");
-    await auth.archive(401);
-    expect([auth.isPaired(), await auth.restore(), auth.isPaired()]).toEqual([false, true, true]);
-    const { state } = auth.acquire();
-    expect(state.creds.me?.id).toBe("b");
-    expect(await state.keys.get("session", ["a", "b"])).toEqual({ b: Buffer.from("b") });
-    expect(await auth.restore()).toBe(false);
-  });
-
-  test("preserves all keys when the archived ones cannot be decrypted", async () => {
-    const auth = await archive("a");
-    await auth.acquire().saveCreds();
-    await sql`
-      update messaging.auth_archive set value = (select value from messaging.auth_archive where type = 'session')
-      where type = 'creds'`;
-    await expect(auth.restore()).rejects.toThrow("cannot be decrypted");
-    expect([await count(), (await sql`select from messaging.auth_archive`).length]).toEqual([1, 2]);
   });
 
   test("rejects writes after the lease was released", async () => {

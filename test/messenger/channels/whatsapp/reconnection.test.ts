@@ -34,12 +34,12 @@ test("requested restarts are immediate, up to three in a row", () => {
   expect(waits[3]).toMatchObject({ afterMs: expect.closeTo(8_000, -2) });
 });
 
-test("a replaced connection yields; an unlinked one archives its keys at once", () => {
+test("a replaced connection yields; an unlinked one gets new keys at once", () => {
   expect(new Reconnection().next({ code: 440 }, 0)).toEqual({ step: "yield" });
   const reconnection = new Reconnection({}, most);
-  expect(reconnection.next({ code: 401 }, 0)).toEqual({ step: "archive", afterMs: 0 });
+  expect(reconnection.next({ code: 401 }, 0)).toEqual({ step: "relink", afterMs: 0 });
   expect(reconnection.next({ code: 401 }, 0)).toMatchObject({
-    step: "archive",
+    step: "relink",
     afterMs: expect.closeTo(2_000, -2),
   });
 });

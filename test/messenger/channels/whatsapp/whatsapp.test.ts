@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import { untilBlocked } from "../../blocked-connections.ts";
 import {
@@ -192,26 +191,6 @@ describe("a connection", () => {
     await platform.stop();
     expect((await resuming).reason).toBe("aborted");
     expect(await held()).toEqual([{ hold_code: 403 }]);
-  });
-
-  test("restores an archived link whose commit was not confirmed", async () => {
-    let isConfirmed = true;
-    const losing = new Proxy(scene.sql, {
-      get: (target, key) =>
-        key === "begin" && !isConfirmed
-          ? async (work: (tx: postgres.TransactionSql) => Promise<unknown>) => {
-              await target.begin(work);
-              throw new Error("the connection was lost");
-            }
-          : Reflect.get(target, key),
-    });
-    const platform = await openPaired({ ...scene, sql: losing });
-    scene.fake.behave({ loginFailure: { code: 401, logins: 1 } });
-    scene.fake.disconnect("drop");
-    await untilState(platform, "stopped");
-    isConfirmed = false;
-    expect(await platform.restoreLink()).toBe(true);
-    await untilState(platform, "open");
   });
 
   test("reconnects after a failure, with growing delays", async () => {

@@ -32,18 +32,12 @@ export interface AuthState {
   isPaired(): boolean;
   /** Leases credentials and keys to a connection; the previous lease must have been released. */
   acquire(): Lease;
-  /** Deletes credentials and keys: the next lease is unlinked. */
-  clear(): Promise<void>;
   /**
-   * Moves credentials and keys to the archive, in place of those before: the next lease is unlinked.
+   * Deletes credentials and keys: the next lease is unlinked.
    *
-   * @param code why; it holds logins.
+   * @param holdCode the platform's answer, if logins are held because of it.
    */
-  archive(code: number): Promise<void>;
-  /** Replaces credentials and keys by the archived ones. @returns false if there are none. */
-  restore(): Promise<boolean>;
-  /** Reads the credentials again, after a write whose outcome is unknown. */
-  reload(): Promise<void>;
+  clear(holdCode?: number): Promise<void>;
 }
 
 interface Change {
@@ -140,7 +134,7 @@ const readCreds = async (options: AuthStateOptions): Promise<baileys.Authenticat
 };
 
 /** Performs all changes or none, unless another leader owns the keys. */
-const asLeader = <T>({ sql, epoch }: AuthStateOptions, work: (tx: postgres.TransactionSql) => Promise<T>) =>
+const asLeader = ({ sql, epoch }: AuthStateOptions, work: (tx: postgres.TransactionSql) => Promise<void>) =>
   sql.begin(async (tx) => {
     if (epoch !== undefined) {
       const held = await tx`select from messaging.leadership where epoch = ${epoch} for share`;
@@ -157,10 +151,6 @@ const asLeader = <T>({ sql, epoch }: AuthStateOptions, work: (tx: postgres.Trans
 export const openAuthState = async (options: AuthStateOptions): Promise<AuthState> => {
   let creds = await readCreds(options);
   const account = accountOf(options);
-  const standingIn = (tx: postgres.ISql) => openStanding(tx, account);
-  /** Until it connects with a number again, the account is given no messages. */
-  const forgetNumber = (tx: postgres.ISql) =>
-    tx`update messaging.account set number = null where id = ${account}`;
 
   const acquire = (): Lease => {
     const leased = creds;
@@ -204,50 +194,14 @@ export const openAuthState = async (options: AuthStateOptions): Promise<AuthStat
   return {
     isPaired: () => creds.me !== undefined && creds.account !== undefined,
     acquire,
-    async clear() {
+    async clear(holdCode) {
       await asLeader(options, async (tx) => {
         await tx`delete from messaging.auth_key where account = ${account}`;
-        await forgetNumber(tx);
+        // until it connects with a number again, the account is given no messages
+        await tx`update messaging.account set number = null where id = ${account}`;
+        if (holdCode !== undefined) await openStanding(tx, account).hold(holdCode, undefined);
       });
       creds = baileys.initAuthCreds();
-    },
-    async archive(code) {
-      await asLeader(options, async (tx) => {
-        // the platform has removed links by mistake, and keys that are deleted cannot be tried again (Baileys #2140)
-        await tx`
-          with removed as (delete from messaging.auth_key where account = ${account} returning type, id, version, value)
-          insert into messaging.auth_archive (account, type, id, value)
-          select distinct on (type, id) ${account}::smallint, type, id, value from removed order by type, id, version desc`;
-        // one link only: a phone that was linked later has replaced those before it
-        await tx`
-          delete from messaging.auth_archive
-          where account = ${account}
-            and archived_at < (select max(archived_at) from messaging.auth_archive where account = ${account})`;
-        await forgetNumber(tx);
-        await standingIn(tx).hold(code, undefined);
-      });
-      creds = baileys.initAuthCreds();
-    },
-    async restore() {
-      const { type, id } = credsKey;
-      const restored = await asLeader(options, async (tx) => {
-        const [archived] = await tx<{ value: Buffer }[]>`
-          select value from messaging.auth_archive where account = ${account} and type = ${type} and id = ${id}`;
-        if (!archived) return undefined;
-        // before anything is deleted: keys that cannot be decrypted stay archived
-        const decrypted = toValue(options, type, id, archived.value);
-        await tx`delete from messaging.auth_key where account = ${account}`;
-        await tx`
-          with removed as (delete from messaging.auth_archive where account = ${account} returning type, id, value)
-          insert into messaging.auth_key (account, type, id, value) select ${account}, type, id, value from removed`;
-        await standingIn(tx).release();
-        return decrypted as baileys.AuthenticationCreds;
-      });
-      if (restored) creds = restored;
-      return restored !== undefined;
-    },
-    async reload() {
-      creds = await readCreds(options);
     },
   };
 };

@@ -1,4 +1,3 @@
-import { log } from "#lib/log.ts";
 import { ChannelFailure } from "../../channel.ts";
 import type { Stateless } from "../../connection-state.ts";
 import type { AuthState } from "./auth-state.ts";
@@ -11,18 +10,10 @@ export interface LinkOptions {
   readonly show: (state: Stateless) => void;
 }
 
-/** A change that must be made. Its promise may have no listener. */
-const request = <T>(): PromiseWithResolvers<T> => {
-  const requested = Promise.withResolvers<T>();
-  requested.promise.catch(() => {});
-  return requested;
-};
-
 /** The link with the account's phone. It is changed only while no connection uses its keys. */
 export class Link {
   readonly #options: LinkOptions;
   #clearing: PromiseWithResolvers<void> | undefined;
-  #restoring: PromiseWithResolvers<boolean> | undefined;
   #cleared: Promise<void> | undefined;
   #demandsPasskey = false;
 
@@ -35,9 +26,9 @@ export class Link {
     return this.#options.auth.isPaired();
   }
 
-  /** Whether a change waits for the connection to end. */
+  /** Whether new keys were requested, and wait for the connection to end. */
   get mustChange(): boolean {
-    return this.#clearing !== undefined || this.#restoring !== undefined;
+    return this.#clearing !== undefined;
   }
 
   /** Whether linking demands a passkey: until a phone is linked, or the operator unlinks. */
@@ -55,7 +46,11 @@ export class Link {
 
   /** Requests new keys in place of those that the platform rejects. */
   renew(): Promise<void> {
-    this.#clearing ??= request();
+    if (!this.#clearing) {
+      this.#clearing = Promise.withResolvers();
+      // it may have no listener
+      this.#clearing.promise.catch(() => {});
+    }
     return this.#clearing.promise;
   }
 
@@ -65,16 +60,9 @@ export class Link {
     return this.renew();
   }
 
-  /** Requests the archived keys in place of those of an unlinked device. @returns false if none are archived. */
-  restore(): Promise<boolean> {
-    this.#restoring ??= request();
-    return this.#restoring.promise;
-  }
-
-  /** Makes the requested changes. */
+  /** Makes the requested change. */
   async change(signal: AbortSignal): Promise<void> {
-    if (this.#clearing) await insist("delete the keys of the unlinked device", () => this.clear(), signal);
-    if (this.#restoring && !signal.aborted) await this.#restore(this.#restoring, signal);
+    await insist("delete the keys of the unlinked device", () => this.clear(), signal);
   }
 
   /** Deletes the keys at once. A second call waits for the first: its new credentials would replace those in use. */
@@ -93,29 +81,9 @@ export class Link {
     this.#options.show({ kind: "unpaired" });
   }
 
-  async #restore({ resolve, reject }: PromiseWithResolvers<boolean>, signal: AbortSignal): Promise<void> {
-    const { auth } = this.#options;
-    // a phone may have been linked since the request
-    if (this.isPaired) reject(new ChannelFailure("not-connected", false));
-    else
-      try {
-        resolve(await auth.restore());
-      } catch (error) {
-        log.error("cannot restore the archived link", { error });
-        // if only the answer to the commit was lost, new credentials would overwrite the restored ones
-        await insist("read the credentials again", () => auth.reload(), signal);
-        if (this.isPaired) resolve(true);
-        else reject(error);
-      }
-    this.#restoring = undefined;
-  }
-
-  /** Rejects requests that were not carried out. */
+  /** Rejects a request that was not carried out. */
   abandon(): void {
-    const aborted = new ChannelFailure("aborted", false);
-    this.#clearing?.reject(aborted);
-    this.#restoring?.reject(aborted);
+    this.#clearing?.reject(new ChannelFailure("aborted", false));
     this.#clearing = undefined;
-    this.#restoring = undefined;
   }
 }

@@ -7,10 +7,7 @@ import type { AuthState } from "./auth-state.ts";
 import { insist } from "./insist.ts";
 import type { NextStep } from "./reconnection.ts";
 import type { Standing } from "./standing.ts";
-import { AnnouncedVersion, parseVersion } from "./web-version.ts";
-
-/** The platform's code for a version that is too old. */
-const outdated = 405;
+import { AnnouncedVersion } from "./web-version.ts";
 
 /** A timer of 25 days or more fires at once. */
 const maxTimerMs = 86_400_000;
@@ -18,7 +15,7 @@ const maxTimerMs = 86_400_000;
 export interface LoginOptions {
   readonly auth: AuthState;
   readonly standing: Standing;
-  /** The page that names the current version, read after a 405 only. */
+  readonly webVersion?: string | undefined;
   readonly versionUrl?: string | undefined;
   /** Whether pairing starts without an operator after the platform has removed the link. */
   readonly pairsByItself?: boolean | undefined;
@@ -30,14 +27,14 @@ export class Logins {
   readonly #options: LoginOptions;
   readonly #version: AnnouncedVersion;
   #waiting = new AbortController();
-  /** The code that has stopped logins until an operator acts. */
-  #stoppedBy: number | undefined;
+  /** Until an operator acts. */
+  #isStopped = false;
   /** An operator has acted. */
   #resuming: PromiseWithResolvers<void> | undefined;
 
   constructor(options: LoginOptions) {
     this.#options = options;
-    this.#version = new AnnouncedVersion(options.standing, options.versionUrl);
+    this.#version = new AnnouncedVersion(options.webVersion, options.versionUrl);
   }
 
   /** Waits until a hold of an earlier run ends: a restart is no reason to log in. */
@@ -51,8 +48,9 @@ export class Logins {
     await this.#release(signal);
   }
 
-  readVersion(): Promise<WAVersion> {
-    return this.#version.read();
+  /** The version of the web client to announce. */
+  get version(): WAVersion {
+    return this.#version.current;
   }
 
   recordOpen(): void {
@@ -69,8 +67,8 @@ export class Logins {
       case "wait":
         await this.#hold(code ?? 0, next.afterMs, ends);
         break;
-      case "archive":
-        return this.#archive(code ?? 0, next.afterMs, signal, ends);
+      case "relink":
+        return this.#relink(code ?? 0, next.afterMs, signal, ends);
       case "update":
         if (await this.#version.update(ends).catch(() => false)) break;
         await this.#hold(code ?? 0, undefined, ends);
@@ -88,13 +86,13 @@ export class Logins {
     return AbortSignal.any([signal, this.#waiting.signal]);
   }
 
-  async #archive(code: number, afterMs: number, signal: AbortSignal, ends: AbortSignal): Promise<boolean> {
+  async #relink(code: number, afterMs: number, signal: AbortSignal, ends: AbortSignal): Promise<boolean> {
     const { auth, standing, pairsByItself, show } = this.#options;
     // a pairing code that nobody has entered makes a login of an unlinked device
     const isLinked = auth.isPaired();
     if (isLinked) {
       show({ kind: "closed", code });
-      await insist("archive the keys of the removed link", () => auth.archive(code), signal);
+      await insist("delete the keys of the removed link", () => auth.clear(code), signal);
     }
     await this.#wait(code, isLinked && !pairsByItself ? undefined : afterMs, ends);
     if (isLinked && pairsByItself) await insist("release logins", () => standing.release(), signal);
@@ -113,17 +111,16 @@ export class Logins {
   /** @param forMs undefined: until an operator acts. */
   async #wait(code: number | undefined, forMs: number | undefined, ends: AbortSignal): Promise<void> {
     if (ends.aborted) return;
-    const isStopped = forMs === undefined;
-    this.#stoppedBy = isStopped ? code : undefined;
+    this.#isStopped = forMs === undefined;
     this.#options.show(
-      isStopped
+      forMs === undefined
         ? { kind: "stopped", code: code ?? 0 }
         : { kind: "closed", code, retryAt: new Date(Date.now() + forMs) },
     );
-    const until = isStopped ? Number.POSITIVE_INFINITY : steadyNow() + forMs;
+    const until = forMs === undefined ? Number.POSITIVE_INFINITY : steadyNow() + forMs;
     for (let leftMs = until - steadyNow(); !ends.aborted && leftMs > 0; leftMs = until - steadyNow())
       await setTimeout(Math.min(leftMs, maxTimerMs), undefined, { signal: ends }).catch(() => {});
-    this.#stoppedBy = undefined;
+    this.#isStopped = false;
   }
 
   /** Releases the hold if the operator wants it, now that no other is being stored. */
@@ -141,30 +138,15 @@ export class Logins {
   }
 
   /**
-   * Logs in again after the platform's answer has stopped logins; starts pairing if the link was archived.
+   * Logs in again after the platform's answer has stopped logins; starts pairing if the link was removed.
    *
    * @throws ChannelFailure unless logins are stopped, or when the messenger stops meanwhile.
    */
   async resume(): Promise<void> {
-    if (this.#stoppedBy === undefined) throw new ChannelFailure("not-connected", false);
+    if (!this.#isStopped) throw new ChannelFailure("not-connected", false);
     this.#version.reset();
     this.#resuming ??= Promise.withResolvers();
     this.end();
     await this.#resuming.promise;
-  }
-
-  /**
-   * Announces a version from now on.
-   *
-   * @returns false if it cannot be announced.
-   * @throws ChannelFailure unless the one before was rejected.
-   */
-  async setVersion(text: string): Promise<boolean> {
-    if (this.#stoppedBy !== outdated) throw new ChannelFailure("not-connected", false);
-    const version = parseVersion(text);
-    if (!version) return false;
-    await this.#options.standing.storeVersion(version);
-    await this.resume();
-    return true;
   }
 }

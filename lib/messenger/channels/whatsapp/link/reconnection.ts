@@ -21,8 +21,8 @@ export type NextStep =
   | { readonly step: "wait"; readonly afterMs: number }
   /** The version is too old: look up the current one. */
   | { readonly step: "update" }
-  /** The platform has removed the link: archive its keys, and let the operator decide. */
-  | { readonly step: "archive"; readonly afterMs: number }
+  /** The platform has removed the link: delete its keys, and let the operator pair again. */
+  | { readonly step: "relink"; readonly afterMs: number }
   /** No login until an operator acts, also after a restart. */
   | { readonly step: "stop" }
   /** Another connection with the same credentials has replaced this one. */
@@ -69,8 +69,8 @@ export class Reconnection {
         return { step: "reconnect", afterMs: slowDelayMs };
       case "wait":
         return { step: "wait", afterMs: expireSeconds ? expireSeconds * 1_000 : defaultWaitMs };
-      case "archive":
-        return { step: "archive", afterMs: this.#failures === 1 ? 0 : this.#backoff() };
+      case "relink":
+        return { step: "relink", afterMs: this.#failures === 1 ? 0 : this.#backoff() };
       default:
         return { step: reaction };
     }

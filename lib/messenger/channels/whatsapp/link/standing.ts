@@ -1,8 +1,6 @@
-import type { WAVersion } from "baileys";
 import type postgres from "postgres";
 import { inTime } from "#lib/db/in-time.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import { parseVersion } from "./web-version.ts";
 
 /** Why no login is tried. */
 interface Hold {
@@ -18,13 +16,10 @@ export interface Standing {
   /** @param forMs undefined: until an operator acts. */
   hold(code: number, forMs: number | undefined): Promise<void>;
   release(): Promise<void>;
-  /** The version to announce, if an operator or the platform's page has named one that still can be. */
-  findVersion(): Promise<WAVersion | undefined>;
-  storeVersion(version: WAVersion): Promise<void>;
 }
 
 /**
- * Ends are measured with the database's clock: tasks may differ. The version is that of all accounts.
+ * Ends are measured with the database's clock: tasks may differ.
  *
  * @param account by default that of a new stage.
  */
@@ -44,14 +39,5 @@ export const openStanding = (sql: postgres.ISql, account: number = firstAccount)
   },
   async release() {
     await inTime(sql`update messaging.account set hold_code = null, hold_until = null where id = ${account}`);
-  },
-  async findVersion() {
-    const [row] = await inTime(
-      sql<{ version: string | null }[]>`select web_version as version from messaging.control`,
-    );
-    return row?.version ? parseVersion(row.version) : undefined;
-  },
-  async storeVersion(version) {
-    await inTime(sql`update messaging.control set web_version = ${version.join(".")}`);
   },
 });

@@ -1,7 +1,6 @@
 import { DEFAULT_CONNECTION_CONFIG, type WAVersion } from "baileys";
 import { log } from "#lib/log.ts";
 import { readText } from "#lib/read-text.ts";
-import type { Standing } from "./standing.ts";
 
 const timeoutMs = 10_000;
 const maxBytes = 2 * 1024 * 1024;
@@ -51,30 +50,34 @@ const fetchVersion = async (url: string, signal: AbortSignal): Promise<WAVersion
   }
 };
 
-/** Which version this connection announces. */
+/** Which version of the web client this account announces. */
 export class AnnouncedVersion {
-  readonly #standing: Standing;
   readonly #url: string | undefined;
+  #version: WAVersion;
   #hasLookedUp = false;
 
-  constructor(standing: Standing, url: string | undefined) {
-    this.#standing = standing;
+  /** @param configured the stage's version, which is announced unless a newer library has overtaken it. */
+  constructor(configured: string | undefined, url: string | undefined) {
     this.#url = url;
+    this.#version = (configured && parseVersion(configured)) || ownVersion;
   }
 
-  /** The stored version, unless a newer library has overtaken it. */
-  async read(): Promise<WAVersion> {
-    return (await this.#standing.findVersion()) ?? ownVersion;
+  get current(): WAVersion {
+    return this.#version;
   }
 
-  /** Looks up the current version, once until `reset()`. @returns whether it is newer and will be announced. */
+  /**
+   * Looks up the current version, once until `reset()`.
+   *
+   * @returns whether it is newer; then it is announced until the messenger ends.
+   */
   async update(signal: AbortSignal): Promise<boolean> {
     if (this.#hasLookedUp || this.#url === undefined) return false;
     this.#hasLookedUp = true;
     const found = await fetchVersion(this.#url, signal);
-    if (!found || found[2] <= (await this.read())[2]) return false;
-    await this.#standing.storeVersion(found);
-    log.info("a newer version of the web client is announced from now on", { version: found.join(".") });
+    if (!found || found[2] <= this.#version[2]) return false;
+    this.#version = found;
+    log.warn("a newer version of the web client is announced until a restart", { version: found.join(".") });
     return true;
   }
 

@@ -1,8 +1,8 @@
-import type { City } from "../../../infra/local/city.ts";
-import { callCommand } from "../../steps/command.ts";
+import type { City } from "../../infra/local/city.ts";
+import { callCommand } from "./command.ts";
 
 /** What the command needs to reach a city's database, messenger and pepper, as an operator of a stage sets it. */
-export const notifySettings = (city: City) =>
+const notifySettings = (city: City) =>
   city.variables({
     secrets: {
       DATABASE_SECRET_ID: "database/notify",
@@ -16,4 +16,4 @@ export const notifySettings = (city: City) =>
 export const notifyIn =
   (own: { readonly city: City }) =>
   (...args: string[]) =>
-    callCommand(() => import("../../../infra/commands/notify/notify.ts"), notifySettings(own.city), ...args);
+    callCommand(() => import("../../infra/commands/notify/notify.ts"), notifySettings(own.city), ...args);
