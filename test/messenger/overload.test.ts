@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import type { Accepted } from "#lib/messaging/submission.ts";
-import { buildServer } from "#lib/messenger/server.ts";
+import { buildServer, type ServerOptions } from "#lib/messenger/server.ts";
 import { captureLog } from "./console/console-browser.ts";
 
 const accepted: Accepted = { id: "1", status: "PENDING", accepted_at: "2026-01-05T02:00:00.000Z" };
@@ -15,10 +15,7 @@ let pending: (() => void)[];
 let holds: boolean;
 let gone: number;
 
-beforeEach(async () => {
-  pending = [];
-  holds = true;
-  gone = 0;
+const listen = async (timeouts: Partial<Pick<ServerOptions, "timeouts">> = {}): Promise<URL> => {
   const server = buildServer({
     findTokens: async () => [token],
     accept: async (_submission, _inline, signal) => {
@@ -39,12 +36,20 @@ beforeEach(async () => {
     findConnection: () => ({}),
     checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
     renderMetrics: async () => ({ contentType: "text/plain", text: "" }),
+    ...timeouts,
   });
-  url = new URL(await server.listen({ host: "127.0.0.1", port: 0 }));
   onTestFinished(async () => {
     for (const end of pending) end();
     await server.close();
   });
+  return new URL(await server.listen({ host: "127.0.0.1", port: 0 }));
+};
+
+beforeEach(async () => {
+  pending = [];
+  holds = true;
+  gone = 0;
+  url = await listen();
 });
 
 const header = Buffer.from(
@@ -136,12 +141,13 @@ test("a caller who has gone is no error in the log", async () => {
 });
 
 test("a body that is sent slowly is cut off", async () => {
-  const socket = connect(Number(url.port), url.hostname);
+  const { port, hostname } = await listen({ timeouts: { receiveMs: 300, idleMs: 300 } });
+  const socket = connect(Number(port), hostname);
   socket.write(
     `POST /messages HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\nx-submission: ${header}\r\n` +
       "content-type: application/octet-stream\r\ncontent-length: 100\r\n\r\n",
   );
-  const drip = setInterval(() => socket.write("."), 500);
+  const drip = setInterval(() => socket.write("."), 50);
   onTestFinished(() => clearInterval(drip));
   const [answer] = await once(socket, "data");
   expect(String(answer)).toMatch(/^HTTP\/1.1 408 /);
