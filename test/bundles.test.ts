@@ -7,15 +7,15 @@ import { imageContents } from "../infra/aws/constructs/messenger-image.ts";
 import { bundleFolder, listFunctions, messengerBundle } from "../infra/build/build.ts";
 import { memoryFlags, memorySettings } from "../infra/local/messenger/process.ts";
 
-/** What a cold start has to read, in units of 1024 bytes: measured, with little room. */
-const limit = { withSdk: 164, withoutSdk: 49 };
+/** What a cold start has to read, in units of 1024 bytes: an eighth more than the largest that was measured. */
+const limit = { withSdk: 184, withoutSdk: 55 };
 /** What some functions need beyond that: jose 12, ipaddr.js 13, the HTTP client and the area's own code. */
 const extra: Readonly<Record<string, number>> = {
-  "employee/login": 29,
-  "employee/refresh": 30,
-  "employee/employees": 17,
-  "employee/ticket": 17,
-  migrate: 81,
+  "employee/login": 32,
+  "employee/refresh": 32,
+  "employee/employees": 18,
+  "employee/ticket": 18,
+  migrate: 88,
   // the forms and the headers of a send
   "messaging/send-image": 3,
   "messaging/send-file": 3,

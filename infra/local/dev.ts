@@ -84,7 +84,7 @@ const watchLock = (isHeld: () => boolean, onLost: () => void): (() => void) => {
 const runSystem = async (options: DevOptions, print: (line: string) => void) => {
   const folder = resolve(options.folder);
   const started = performance.now();
-  const lock = takeLock(`${folder}/dev.pid`, "dev.ts");
+  const lock = takeLock(`${folder}/dev.pid`);
   if ("holder" in lock)
     throw new CommandError(
       `npm run dev is already running (process ${lock.holder}). Its addresses are in ${folder}/dev.json.`,

@@ -1,15 +1,20 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 
-/** Whether the process runs the program. Checks the command line, because a process id may be reused. */
-const isRunning = (pid: number, program: string): boolean => {
+/** How long an attempt waits for the lock. */
+const waitMs = 20;
+
+/** Locks a file until the connection closes or its process ends, however it ends. @returns undefined if another holds it. */
+const lockFile = (file: string): DatabaseSync | undefined => {
+  const connection = new DatabaseSync(file, { timeout: waitMs });
   try {
-    process.kill(pid, 0);
-    return (
-      !existsSync("/proc/self/cmdline") || readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(program)
-    );
-  } catch {
-    return false;
+    connection.exec("pragma journal_mode = memory; begin exclusive"); // in memory: no file remains beside it
+    return connection;
+  } catch (error) {
+    connection.close();
+    if ((error as { errcode?: number }).errcode !== 5) throw error; // SQLITE_BUSY
+    return undefined;
   }
 };
 
@@ -17,60 +22,43 @@ const read = (file: string): string | undefined => {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return undefined; // released in the meantime
+    return undefined;
   }
 };
 
-/** Creates the file with its content atomically. @returns false if it exists. */
-const create = (file: string): boolean => {
-  const mine = `${file}.${process.pid}`;
-  writeFileSync(mine, String(process.pid));
+const isRunning = (pid: number): boolean => {
   try {
-    linkSync(mine, file);
-    return true;
+    return process.kill(pid, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    return false;
-  } finally {
-    rmSync(mine);
-  }
-};
-
-/** Removes the lock of a dead process. A lock that was acquired in the meantime is restored. */
-const clear = (file: string, stale: string) => {
-  const moved = `${file}.${process.pid}.stale`;
-  try {
-    renameSync(file, moved);
-    if (read(moved) !== stale) linkSync(moved, file);
-    rmSync(moved);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // of another account
   }
 };
 
 /**
- * Acquires a lock file for this process, also from a process that no longer runs.
+ * Acquires the lock of a file for this process, and writes the process's id into it. SQLite locks a second file beside
+ * it: the system releases that lock when a process ends, so a file of a dead process needs no decision.
  *
- * @param program part of the command line that identifies the holder.
- * @returns functions that tell whether it is still there and release it, or the id of the process that holds it.
+ * @returns functions that tell whether the file is still this process's and release it, or the id of the process that
+ *   holds it.
  */
 export const takeLock = (
   file: string,
-  program: string,
 ): { isHeld: () => boolean; release: () => void } | { holder: number } => {
   mkdirSync(dirname(file), { recursive: true });
-  while (!create(file)) {
-    const content = read(file);
-    if (content === undefined) continue;
-    const holder = Number(content);
-    if (holder > 0 && holder !== process.pid && isRunning(holder, program)) return { holder };
-    clear(file, content);
+  let connection = lockFile(`${file}.lock`);
+  while (!connection) {
+    const holder = Number(read(file));
+    if (holder > 0 && isRunning(holder)) return { holder };
+    connection = lockFile(`${file}.lock`); // the holder has not written its id yet, or has just ended
   }
+  const lock = connection;
+  writeFileSync(file, String(process.pid));
   const isHeld = () => read(file) === String(process.pid);
   return {
     isHeld,
     release: () => {
       if (isHeld()) rmSync(file, { force: true });
+      lock.close();
     },
   };
 };

@@ -12,11 +12,13 @@ const taskKey = 7_206_310;
 /** In place of an account, for the work that one task does for all. */
 const upkeep = 0;
 
-const retryMs = 1_000;
-const checkMs = 1_000;
-const handoverMs = 300;
-/** A connection that does not respond for this long counts as lost: another task may get the locks soon. */
-const timeoutMs = 2_000;
+export const leaderTiming = {
+  retryMs: 1_000,
+  checkMs: 1_000,
+  handoverMs: 300,
+  /** A connection that does not respond for this long counts as lost: another task may get the locks soon. */
+  timeoutMs: 2_000,
+};
 
 export interface LeaderOptions {
   /**
@@ -30,6 +32,7 @@ export interface LeaderOptions {
   /** Does what only one task may do, whatever it leads, until the signal is aborted. */
   readonly keepUp: (signal: AbortSignal) => Promise<void>;
   readonly signal: AbortSignal;
+  readonly timing?: typeof leaderTiming;
 }
 
 interface Seats {
@@ -58,7 +61,7 @@ const join = async (sql: postgres.Sql): Promise<number> => {
 };
 
 /** @returns undefined once the connection that took the locks is no longer open. */
-const findSeats = async (sql: postgres.Sql, pid: number): Promise<Seats | undefined> => {
+const findSeats = async (sql: postgres.Sql, pid: number, timeoutMs: number): Promise<Seats | undefined> => {
   const read = async () => {
     const [row] = await sql<{ same: boolean; tasks: number }[]>`
       select pg_backend_pid() = ${pid} as same, (
@@ -70,7 +73,7 @@ const findSeats = async (sql: postgres.Sql, pid: number): Promise<Seats | undefi
   return deadline(read(), timeoutMs).catch(() => undefined);
 };
 
-const takeLock = async (sql: postgres.Sql, seat: number): Promise<boolean> => {
+const takeLock = async (sql: postgres.Sql, seat: number, timeoutMs: number): Promise<boolean> => {
   const taking = sql<{ taken: boolean }[]>`select pg_try_advisory_lock(${leaderKey}, ${seat}) as taken`;
   const [lock] = await deadline(taking, timeoutMs);
   return lock?.taken === true;
@@ -81,7 +84,7 @@ const giveLock = async (sql: postgres.Sql, seat: number): Promise<void> => {
 };
 
 /** Starts a term, on the connection that took the lock. @returns its epoch, and whether there was a term before. */
-const beginTerm = async (sql: postgres.Sql, pid: number, { id }: Account) => {
+const beginTerm = async (sql: postgres.Sql, pid: number, { id }: Account, timeoutMs: number) => {
   const beginning = sql<{ epoch: number; isNext: boolean }[]>`
     insert into messaging.leadership (account, holder) select ${id}, ${hostname()} where pg_backend_pid() = ${pid}
     on conflict (account) do update set epoch = excluded.epoch, holder = excluded.holder, since = now()
@@ -93,13 +96,13 @@ const beginTerm = async (sql: postgres.Sql, pid: number, { id }: Account) => {
 
 /** The terms of one connection. */
 class Terms {
-  readonly #options: LeaderOptions;
+  readonly #options: Required<LeaderOptions>;
   readonly #sql: postgres.Sql;
   readonly #pid: number;
   readonly #lost: AbortSignal;
   readonly #terms = new Map<number, Term>();
 
-  constructor(options: LeaderOptions, sql: postgres.Sql, pid: number, lost: AbortSignal) {
+  constructor(options: Required<LeaderOptions>, sql: postgres.Sql, pid: number, lost: AbortSignal) {
     this.#options = options;
     this.#sql = sql;
     this.#pid = pid;
@@ -112,7 +115,7 @@ class Terms {
    * still has the locks must be checked meanwhile.
    */
   async balance({ accounts, tasks }: Seats): Promise<void> {
-    if (!this.#terms.has(upkeep) && (await takeLock(this.#sql, upkeep)))
+    if (!this.#terms.has(upkeep) && (await this.#take(upkeep)))
       this.#begin(upkeep, (signal) => this.#options.keepUp(signal));
     const share = Math.ceil(accounts.length / Math.max(1, tasks));
     const led = this.#listLed();
@@ -120,9 +123,13 @@ class Terms {
     for (const seat of led) if (!kept.includes(seat)) this.#terms.get(seat)?.end();
     for (const account of accounts) {
       if (this.#lost.aborted || this.#listLed().length >= share) return;
-      if (!this.#terms.has(account.id) && (await takeLock(this.#sql, account.id)))
+      if (!this.#terms.has(account.id) && (await this.#take(account.id)))
         this.#begin(account.id, (signal) => this.#lead(account, signal));
     }
+  }
+
+  #take(seat: number): Promise<boolean> {
+    return takeLock(this.#sql, seat, this.#options.timing.timeoutMs);
   }
 
   #listLed(): number[] {
@@ -138,7 +145,8 @@ class Terms {
 
   async #lead(account: Account, signal: AbortSignal): Promise<void> {
     const { name } = account;
-    const { epoch, isNext } = await beginTerm(this.#sql, this.#pid, account);
+    const { timeoutMs, handoverMs } = this.#options.timing;
+    const { epoch, isNext } = await beginTerm(this.#sql, this.#pid, account, timeoutMs);
     // the former leader is notified of its closed connection when the lock is released, not before
     if (isNext) await setTimeout(handoverMs);
     log.info("leading", { account: name, epoch });
@@ -160,7 +168,8 @@ class Terms {
 }
 
 /** Leads accounts for as long as one connection lives. */
-const serve = async (options: LeaderOptions): Promise<void> => {
+const serve = async (options: Required<LeaderOptions>): Promise<void> => {
+  const { timeoutMs, checkMs } = options.timing;
   const lost = new AbortController();
   const end = () => lost.abort();
   const sql = await options.connect(end);
@@ -170,7 +179,7 @@ const serve = async (options: LeaderOptions): Promise<void> => {
     const pid = await deadline(join(sql), timeoutMs);
     terms = new Terms(options, sql, pid, ended);
     while (!ended.aborted) {
-      const seats = await findSeats(sql, pid);
+      const seats = await findSeats(sql, pid, timeoutMs);
       if (!seats) break;
       if (!ended.aborted) await terms.balance(seats);
       await setTimeout(checkMs, undefined, { signal: ended }).catch(() => {});
@@ -184,9 +193,12 @@ const serve = async (options: LeaderOptions): Promise<void> => {
 };
 
 /** Leads this task's share of the accounts, one leader for each, until the signal is aborted. */
-export const runLeaderElection = async (options: LeaderOptions): Promise<void> => {
+export const runLeaderElection = async ({
+  timing = leaderTiming,
+  ...options
+}: LeaderOptions): Promise<void> => {
   while (!options.signal.aborted) {
-    await serve(options).catch((error: unknown) => log.warn("cannot lead", { error }));
-    await setTimeout(retryMs, undefined, { signal: options.signal }).catch(() => {});
+    await serve({ ...options, timing }).catch((error: unknown) => log.warn("cannot lead", { error }));
+    await setTimeout(timing.retryMs, undefined, { signal: options.signal }).catch(() => {});
   }
 };

@@ -58,9 +58,6 @@ interface Term {
   readonly onLimits: (announced: Limits) => void;
 }
 
-/** When another program replaces the WhatsApp connection, the leader waits before it reclaims it. */
-const reclaimDelayMs = 10_000;
-
 /** Of a value that the database rejects: its log is all that is left of it. */
 const logged = () => {};
 
@@ -82,7 +79,7 @@ const openWhatsApp = async (options: ChannelOptions, term: Term): Promise<OpenCh
   });
   whatsApp.on("limits", onLimits);
   const reclaim = () =>
-    setTimeout(reclaimDelayMs, undefined, { signal }).then(
+    setTimeout(settings.reclaimMs ?? 10_000, undefined, { signal }).then(
       () => whatsApp.start(),
       () => {},
     );

@@ -137,7 +137,7 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
     genReqId: identify,
     keepAliveTimeout: idleMs,
     // Node exchanges the two if that of the headers, 60 s by default, is longer
-    http: { headersTimeout: receiveMs, connectionsCheckingInterval: 1_000 },
+    http: { headersTimeout: receiveMs, connectionsCheckingInterval: receiveMs / 10 },
   });
   server.addContentTypeParser("application/octet-stream", { parseAs: "buffer" }, (_, body, done) =>
     done(null, body),

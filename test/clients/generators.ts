@@ -5,7 +5,6 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { installPackages } from "./install.ts";
 
 const require = createRequire(import.meta.url);
 const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -35,7 +34,6 @@ export const generators = Object.keys(commands);
 
 /** Runs a program of npm's in a folder. @throws Error with its output if it fails. */
 export const run = async (folder: string, [program = "", ...args]: readonly string[]): Promise<void> => {
-  installPackages();
   const child = spawn(process.execPath, [program, ...args], {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],

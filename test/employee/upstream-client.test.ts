@@ -92,5 +92,6 @@ test("is 504 for an answer that never ends", async () => {
     const timer = setInterval(() => response.write(" "), 100);
     response.on("close", () => clearInterval(timer));
   });
-  await expect((await clientFor(url))("EMPLOYEE_SYSTEM_URL", get)).rejects.toMatchObject({ status: 504 });
+  const asked = { ...get, timeoutMs: 300 };
+  await expect((await clientFor(url))("EMPLOYEE_SYSTEM_URL", asked)).rejects.toMatchObject({ status: 504 });
 });

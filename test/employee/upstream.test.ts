@@ -47,16 +47,6 @@ describe("a legacy system that", () => {
     }
   });
 
-  test("hangs causes 504 within 10 s", async () => {
-    await Promise.all(systems().map((url) => setMood(url, "hang")));
-    const signal = AbortSignal.timeout(10_000);
-    const answers = await Promise.race([
-      askAll(),
-      new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
-    ]);
-    for (const { status, json } of answers) expect([status, json.code]).toEqual([504, "timeout"]);
-  });
-
   test("is slow gets time to answer", async () => {
     await setMood(upstreams().employeeSystemUrl, "slow");
     expect((await client().get("pegawai", { nama: "siti" }, token)).status).toBe(200);

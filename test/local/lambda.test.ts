@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { startLambda } from "../../infra/local/lambda/lambda.ts";
+import { type LambdaOptions, startLambda } from "../../infra/local/lambda/lambda.ts";
 
-const open = (source: string, timeoutSeconds = 5, reserved?: number) => {
+const open = (source: string, options: Partial<LambdaOptions> = {}) => {
   const folder = mkdtempSync(join(tmpdir(), "lambda-"));
   mkdirSync(folder, { recursive: true });
   const write = (code: string) => writeFileSync(`${folder}/index.mjs`, code);
@@ -15,9 +15,9 @@ const open = (source: string, timeoutSeconds = 5, reserved?: number) => {
     name: "test",
     folder,
     variables,
-    timeoutSeconds,
-    reserved,
+    timeoutSeconds: 5,
     onLine: (line) => lines.push(line),
+    ...options,
   });
   onTestFinished(async () => {
     await lambda.stop();
@@ -45,7 +45,7 @@ test("keeps the state of an environment between calls, and uses two for concurre
 });
 
 test("rejects a call beyond its reserved concurrency, and no call after one has ended", async () => {
-  const { lambda } = open(`export const handler = async () => "ok"`, 5, 1);
+  const { lambda } = open(`export const handler = async () => "ok"`, { reserved: 1 });
   const together = await Promise.all([lambda.invoke({}, "1"), lambda.invoke({}, "2")]);
   expect(together).toEqual([
     { payload: '"ok"' },
@@ -60,7 +60,9 @@ test("reports an error by message and type", async () => {
 });
 
 test("ends a hanging function at its timeout, and starts a new one for the next call", async () => {
-  const { lambda } = open(`export const handler = async (hang) => { while (hang); return "ok"; }`, 1);
+  const { lambda } = open(`export const handler = async (hang) => { while (hang); return "ok"; }`, {
+    timeoutSeconds: 1,
+  });
   expect(await lambda.invoke(true, "1")).toMatchObject({ errorType: "Sandbox.Timedout" });
   expect(await lambda.invoke(false, "2")).toEqual({ payload: '"ok"' });
 });
@@ -131,7 +133,9 @@ test("forwards the output of the function line by line", async () => {
 });
 
 test("bundles that do not load hold up no other function for longer than Lambda lets them", async () => {
-  const hanging = open("await new Promise(() => setInterval(() => {}, 1_000));").lambda;
+  const hanging = open("await new Promise(() => setInterval(() => {}, 1_000));", {
+    loadTimeoutMs: 100,
+  }).lambda;
   const stuck = Promise.all(
     Array.from({ length: availableParallelism() }, (_, id) => hanging.invoke({}, `${id}`)),
   );

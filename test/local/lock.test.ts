@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,13 +19,17 @@ const contend = (file: string) => {
     "--input-type=module",
     "--eval",
     `import { takeLock } from "${import.meta.dirname}/../../infra/local/lock.ts";
-     process.stdin.once("data", () => console.log("release" in takeLock("${file}", "lock.ts")));
+     process.stdin.once("data", () => console.log("release" in takeLock("${file}")));
      process.stdin.once("end", () => process.exit());
      console.log("ready");`,
   ]);
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   const hear = async () => (await lines.next()).value;
-  return { hear, tell: () => child.stdin.write("now\n"), end: () => child.stdin.end() };
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  };
+  return { hear, tell: () => child.stdin.write("now\n"), end: () => child.stdin.end(), kill, pid: child.pid };
 };
 
 test("one of several processes gets the lock of an ended process", async () => {
@@ -40,9 +45,24 @@ test("one of several processes gets the lock of an ended process", async () => {
   }
 });
 
+test("names the process that holds the lock, and gets it once that is killed", async () => {
+  const file = newFile();
+  const holder = contend(file);
+  expect(await holder.hear()).toBe("ready");
+  holder.tell();
+  expect(await holder.hear()).toBe("true");
+  expect(takeLock(file)).toEqual({ holder: holder.pid });
+  await holder.kill();
+  const lock = takeLock(file);
+  if ("holder" in lock) throw new Error("the lock outlived its process");
+  expect([lock.isHeld(), takeLock(file)]).toEqual([true, { holder: process.pid }]);
+  lock.release();
+  expect([lock.isHeld(), existsSync(file), "release" in takeLock(file)]).toEqual([false, false, true]);
+});
+
 test("releases only its own lock", () => {
   const file = newFile();
-  const lock = takeLock(file, "vitest");
+  const lock = takeLock(file);
   expect("release" in lock).toBe(true);
   writeFileSync(file, "1");
   if ("release" in lock) lock.release();

@@ -30,19 +30,20 @@ const sendText = async (
 const cancel = (id: string) => city.client.ask(`/messages/${id}`, { method: "DELETE" });
 const list = async (query: string) => (await city.client.ask(`/messages?${query}`, { method: "GET" })).json;
 /** Lets messages that are scheduled be sent now, once all of them are accepted. */
-const makeDue = (ids: readonly string[]) =>
+const makeDue = (ids: readonly string[], at = inSeconds(0)) =>
   withCityDatabase(city.own)(
     (sql) => sql`
-      update messaging.message set not_before = now(), due_at = now()
+      update messaging.message set not_before = ${at}, due_at = ${at}
       where id = any(string_to_array(${ids.join()}, ',')) and state = 'PENDING'`,
   );
 const textsOn = (number: string) => city.platform.phone(number).inbox.map(({ text }) => text);
 
 test("a message for later waits, and arrives at its time, after later ones to its number", async () => {
-  const at = inSeconds(20);
-  const id = await sendText("scheduled", { "x-send-at": at });
+  const id = await sendText("scheduled", later());
   await city.becomes(await sendText("at once"), "READ");
   expect(textsOn(phone).at(-1)).toBe("at once");
+  const at = inSeconds(0.5);
+  await makeDue([id], at);
   await city.becomes(id, "READ");
   expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(at));
   expect(textsOn(phone).slice(-2)).toEqual(["at once", "scheduled"]);

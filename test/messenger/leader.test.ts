@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import type postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
-import { type LeaderOptions, runLeaderElection } from "#lib/messenger/leader.ts";
+import { type LeaderOptions, leaderTiming, runLeaderElection } from "#lib/messenger/leader.ts";
 import { createMessengerDatabase } from "../fleet/messenger-database.ts";
 import { startWire } from "../steps/wire.ts";
 
 /** Runs candidates on one database and records their terms. */
-const openElection = async () => {
+const openElection = async (timing: Partial<typeof leaderTiming> = {}) => {
   const { connect, open, url } = await createMessengerDatabase();
   const leading: { name: string; epoch: number }[] = [];
   const epochs: number[] = [];
@@ -18,6 +18,7 @@ const openElection = async () => {
     const end = new AbortController();
     const done = runLeaderElection({
       connect: connectCandidate,
+      timing: { ...leaderTiming, retryMs: 20, checkMs: 20, ...timing },
       signal: end.signal,
       keepUp: async () => {},
       async lead(_, epoch, signal) {
@@ -115,7 +116,10 @@ test("a leader is notified that the database closed its connection before anothe
 });
 
 test("a leader notified late of its closed connection has stopped before the next one leads", async () => {
-  const { startCandidate, sql, open, epochs, elected, most } = await openElection();
+  const { startCandidate, sql, open, epochs, elected, most } = await openElection({
+    checkMs: leaderTiming.checkMs, // the leader must not find out by itself
+    handoverMs: 600,
+  });
   const closed = Promise.withResolvers<void>();
   const first = elected();
   startCandidate("late", async (onClose) =>
@@ -145,7 +149,7 @@ test("a leader whose driver has reconnected stops: the lock was released", async
 });
 
 test("a leader whose connection stops responding stops", async () => {
-  const { startCandidate, open, url, elected, ended, leading } = await openElection();
+  const { startCandidate, open, url, elected, ended, leading } = await openElection({ timeoutMs: 500 });
   const wire = await startWire(Number(new URL(url).port));
   onTestFinished(() => wire.stop());
   const address = Object.assign(new URL(url), { port: String(wire.port) }).href;

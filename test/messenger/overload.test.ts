@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import type { Accepted } from "#lib/messaging/submission.ts";
+import type { ServerOptions } from "#lib/messenger/server.ts";
 import { buildEmptyServer } from "../steps/messenger-server.ts";
 import { captureLog } from "./console/console-browser.ts";
 
@@ -15,10 +16,7 @@ let pending: (() => void)[];
 let holds: boolean;
 let gone: number;
 
-beforeEach(async () => {
-  pending = [];
-  holds = true;
-  gone = 0;
+const listen = async (timeouts: Partial<Pick<ServerOptions, "timeouts">> = {}): Promise<URL> => {
   const server = buildEmptyServer({
     findTokens: async () => [token],
     accept: async (_submission, _inline, signal) => {
@@ -29,11 +27,19 @@ beforeEach(async () => {
       signal.throwIfAborted();
       return accepted;
     },
+    ...timeouts,
   });
-  url = new URL(await server.listen({ host: "127.0.0.1", port: 0 }));
   onTestFinished(() => {
     for (const end of pending) end();
   });
+  return new URL(await server.listen({ host: "127.0.0.1", port: 0 }));
+};
+
+beforeEach(async () => {
+  pending = [];
+  holds = true;
+  gone = 0;
+  url = await listen();
 });
 
 const header = Buffer.from(
@@ -125,12 +131,13 @@ test("a caller who has gone is no error in the log", async () => {
 });
 
 test("a body that is sent slowly is cut off", async () => {
-  const socket = connect(Number(url.port), url.hostname);
+  const { port, hostname } = await listen({ timeouts: { receiveMs: 300, idleMs: 300 } });
+  const socket = connect(Number(port), hostname);
   socket.write(
     `POST /messages HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\nx-submission: ${header}\r\n` +
       "content-type: application/octet-stream\r\ncontent-length: 100\r\n\r\n",
   );
-  const drip = setInterval(() => socket.write("."), 500);
+  const drip = setInterval(() => socket.write("."), 50);
   onTestFinished(() => clearInterval(drip));
   const [answer] = await once(socket, "data");
   expect(String(answer)).toMatch(/^HTTP\/1.1 408 /);

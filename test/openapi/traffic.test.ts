@@ -9,7 +9,7 @@ import { messagingApi } from "../../infra/aws/messaging-api.ts";
 import { demoPhone } from "../../infra/local/messenger/messenger.ts";
 import { contract } from "../contract/contract.ts";
 import { type Credentials, openSystem, overHttp, type Question, type System } from "../contract/system.ts";
-import { signAccessToken } from "../steps/access-tokens.ts";
+import { signAccessToken, signBriefToken } from "../steps/access-tokens.ts";
 import { startAnswerProxy } from "../steps/answer-proxy.ts";
 import { useOwnCity } from "../steps/city/own-city.ts";
 import { employeeClient, setMood } from "../steps/employee.ts";
@@ -20,7 +20,7 @@ import { type Played, startPlayedGateway } from "./played-gateway.ts";
 import { question } from "./questions.ts";
 import { judge, startRecording } from "./traffic.ts";
 
-/** Some tests wait for a timeout, or for a token to expire. */
+/** Some tests wait for a timeout. */
 vi.setConfig({ testTimeout: 600_000 });
 
 const { exchanges, through } = startRecording();
@@ -124,10 +124,13 @@ describe("traffic is recorded of", () => {
     const headers = bearer(await signAccessToken(own.city, { scope: "other", exp: inSeconds(900) }));
     for (const { fn } of guardedBy("bearer"))
       expect((await openOwn().ask({ ...question(fn), headers })).status).toBe(403);
-    const short = bearer(await signAccessToken(own.city, { scope: "employee:read", exp: inSeconds(15) }));
-    const ask = () => openOwn().ask({ ...question("employee/employees"), headers: short });
-    expect((await ask()).status).toBe(200);
-    await expect.poll(async () => (await ask()).json.message).toMatch(/has expired/);
+    const ask = (token: string) =>
+      openOwn().ask({ ...question("employee/employees"), headers: bearer(token) });
+    const short = await signBriefToken(
+      (exp) => signAccessToken(own.city, { scope: "employee:read", exp }),
+      async (token) => (await ask(token)).status,
+    );
+    await expect.poll(async () => (await ask(short)).json.message).toMatch(/has expired/);
   });
 
   test("an employee system that rejects the passphrase, fails and hangs", async () => {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Invocation, Outcome } from "../../infra/local/lambda/environment.ts";
-import { runtimeClient } from "./install.ts";
+import { runtimeClient } from "./client.ts";
 import { startRuntimeApi } from "./runtime-api.ts";
 
 /** A function as Lambda knows it. */

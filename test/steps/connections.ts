@@ -4,6 +4,7 @@ import { type Credentials, connectionTo } from "#lib/db/credentials.ts";
 
 export type Address =
   | "adminUrl"
+  | "superuserUrl"
   | "importerUrl"
   | "partnerAdminUrl"
   | "senderAdminUrl"

@@ -34,7 +34,9 @@ export interface Outcome {
   readonly passed: readonly string[];
 }
 
-const installed = ["node_modules", "test/runtime-client/node_modules", "infra/image/node_modules"];
+const installed = ["", "infra/image/", "test/clients/", "test/runtime-client/"].map(
+  (folder) => `${folder}node_modules`,
+);
 
 const listFiles = (): string[] =>
   execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "-z"], { encoding: "utf8" })

@@ -4,13 +4,11 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { deploy } from "../interpreter/deploy.ts";
 import { synthesize } from "../interpreter/synth.ts";
-import { installRuntimeClient } from "../runtime-client/install.ts";
 import { makeCityTemplate } from "../steps/city/city-template.ts";
 import { startRunningCity } from "../steps/city/running-city.ts";
 
 /** Synthesizes the templates and starts one city that they serve, for all tests of this project. */
 export default async function setup(project: TestProject) {
-  installRuntimeClient();
   const stops: (() => unknown)[] = [];
   const stopAll = async () => {
     for (const stop of stops.splice(0).reverse()) await stop();

@@ -16,6 +16,8 @@ export interface LambdaOptions {
   /** The function's environment variables. */
   readonly variables: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
+  /** For the bundle to load. */
+  readonly loadTimeoutMs?: number;
   /** Reserved concurrency: further invocations are rejected, as by Lambda. By default they wait. */
   readonly reserved?: number | undefined;
   /** Receives each line of the function's output. */
@@ -34,7 +36,7 @@ const program = new URL(
 /** Environments that load at once, of all functions: more would only make each slower. */
 const maxLoading = availableParallelism();
 /** As in Lambda: https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html */
-const maxLoadingMs = 10_000;
+const defaultLoadTimeoutMs = 10_000;
 let loading = 0;
 /** Invocations that wait until they may have a new environment. */
 const growing = new Set<() => void>();
@@ -86,7 +88,15 @@ const nextMessage = <T>(worker: Worker): Promise<T | Outcome> =>
  * Runs a function's bundle in worker threads as Lambda does: an environment serves one invocation at a time, keeps its
  * memory between invocations, and is replaced after a timeout or crash.
  */
-export const startLambda = ({ name, folder, variables, timeoutSeconds, reserved, onLine }: LambdaOptions) => {
+export const startLambda = ({
+  name,
+  folder,
+  variables,
+  timeoutSeconds,
+  loadTimeoutMs = defaultLoadTimeoutMs,
+  reserved,
+  onLine,
+}: LambdaOptions) => {
   const idle: Environment[] = [];
   const all = new Set<Environment>();
   const waiting = new Set<() => void>();
@@ -103,11 +113,14 @@ export const startLambda = ({ name, folder, variables, timeoutSeconds, reserved,
       stderr: true,
     });
     for (const stream of [worker.stdout, worker.stderr]) createInterface(stream).on("line", onLine);
-    const loaded = deadline(nextMessage<"loaded">(worker), maxLoadingMs).then(
+    const loaded = deadline(nextMessage<"loaded">(worker), loadTimeoutMs).then(
       (first) => (first === "loaded" ? undefined : first),
       (): Outcome => {
         void discard(environment);
-        return { errorMessage: "the function did not load within 10 s", errorType: "Sandbox.Timedout" };
+        return {
+          errorMessage: `the function did not load within ${loadTimeoutMs} ms`,
+          errorType: "Sandbox.Timedout",
+        };
       },
     );
     loading += 1;

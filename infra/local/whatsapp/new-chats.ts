@@ -12,7 +12,14 @@ export const NewChats = z.strictObject({
    * @see https://github.com/WhiskeySockets/Baileys/pull/2442
    * @see https://github.com/tulir/whatsmeow/issues/1197
    */
-  lock: z.optional(z.strictObject({ endsAt, isEndAnnounced: z._default(z.boolean(), true) })),
+  lock: z.optional(
+    z.strictObject({
+      endsAt: z.optional(endsAt),
+      /** In place of an end: from the first message to a new chat, or the first query. */
+      seconds: z._default(count, 0),
+      isEndAnnounced: z._default(z.boolean(), true),
+    }),
+  ),
   /**
    * The quota of new chats of a cycle; those beyond it get 475.
    * @see https://github.com/devlikeapro/waha/pull/2186
@@ -53,7 +60,9 @@ export class NewChatLimits {
 
   #lockEnd(): number {
     const { lock } = this.#behaviour().newChats;
-    return lock && lock.endsAt * 1_000 > Date.now() ? lock.endsAt : 0;
+    if (!lock) return 0;
+    lock.endsAt ??= Math.ceil(Date.now() / 1_000) + lock.seconds;
+    return lock.endsAt * 1_000 > Date.now() ? lock.endsAt : 0;
   }
 
   #describeLock() {

@@ -1,6 +1,6 @@
 import { build } from "../../../infra/build/build.ts";
 import { command, type Reply, readWhole, runCommand, WrongCall } from "../../../infra/commands/command.ts";
-import { compileRuntimeClient } from "../../runtime-client/install.ts";
+import { compileRuntimeClient } from "../../runtime-client/client.ts";
 import { benchAccept } from "./accept.ts";
 import { benchAccounts } from "./accounts.ts";
 import { benchBurst } from "./burst.ts";
@@ -13,6 +13,7 @@ import { benchIdleAccounts } from "./idle-accounts.ts";
 import { benchImport } from "./import.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
+import { installPeers } from "./peers.ts";
 import { benchResidents } from "./residents.ts";
 import { compareResult, printTable, type Result, writeResult } from "./result.ts";
 import { benchVerify } from "./verify.ts";
@@ -72,6 +73,7 @@ const run = command(
     const finish = (result: Result) => reply([keep(result, all.opts().store)], all.opts().store);
     all.hook("preAction", async (_, chosen) => {
       if (["bench", "cold-start"].includes(chosen.name())) compileRuntimeClient();
+      if (["bench", "cold-start", "warm"].includes(chosen.name())) installPeers();
       await build();
     });
     all.action(

@@ -10,7 +10,15 @@ import { withCity } from "../../steps/temporary-city.ts";
 import { callerWaitsOf, empty, msOf, type PeerFigures, ratioOf, round } from "./beside-peers.ts";
 import { drawMeasured, type Figures, type Measured, printMeasured } from "./cold-start-figures.ts";
 import { guardEvent, routeEvent } from "./first-request.ts";
-import { buildPeers, compareAnswers, type Peer, preparePeers, withGuard } from "./peers.ts";
+import {
+  allPeers,
+  buildPeers,
+  compareAnswers,
+  type Peer,
+  preparePeers,
+  type Shell,
+  withGuard,
+} from "./peers.ts";
 import { median, type Result } from "./result.ts";
 import { type Contender, type Round, startOne, startRounds, writeEmptyHandler } from "./rounds.ts";
 
@@ -104,6 +112,7 @@ interface Run {
   /** For the empty handler and the bundles of peers. */
   readonly folder: string;
   readonly rounds: number;
+  readonly peers: readonly Shell[];
   readonly signal: AbortSignal;
 }
 
@@ -120,10 +129,10 @@ const measureRoute = async (
   row: Route,
   city: City,
   context: Record<string, unknown> | undefined,
-  { folder, ...run }: Run,
+  { folder, peers, ...run }: Run,
 ): Promise<Measured> => {
   const ours = routeOf(row, city, context);
-  const built = await buildPeers(row.fn, folder);
+  const built = await buildPeers(row.fn, folder, peers);
   const guard = built.length > 0 ? authorizers.find(({ kind }) => kind === row.auth.kind) : undefined;
   const answer = (await startOne(ours)).result as APIGatewayProxyResult;
   const all = [ours, ...built.map((peer) => peerOf(peer, row, city, answer))];
@@ -167,19 +176,21 @@ const measureAll = async (city: City, only: string, run: Run): Promise<Measured>
  * a slow or a busy machine slows both. A start includes the first request with its secrets and its
  * database, which are near here; it does not include what Lambda does before it starts the process.
  *
- * @param options `pairs`: the starts of each function; `only`: part of the names of the functions.
+ * @param options `pairs`: the starts of each function; `only`: part of the names of the functions; `peers`: the frameworks.
  */
 export const benchColdStart = async ({
   pairs,
   only = "",
+  peers = allPeers,
 }: {
   pairs: number;
   only?: string | undefined;
+  peers?: readonly Shell[];
 }): Promise<Result> => {
   if (![...authorizers, ...routes].some(({ fn }) => fn.includes(only)))
     throw new CommandError(`No function's name contains ${only}`);
   const measured = await withCity(residents, (city, folder, signal) =>
-    measureAll(city, only, { folder, rounds: pairs, signal }),
+    measureAll(city, only, { folder, rounds: pairs, peers, signal }),
   );
   printMeasured(measured);
   return { bench: "cold-start", figures: { pairs, ...measured }, picture: drawMeasured(measured) };

@@ -50,10 +50,15 @@ const startDev = async (checkout: string, data: string) => {
     `--${name}`,
     "0",
   ]);
-  const child = spawn("npm", ["run", "-s", "dev", "--", "--json", "--folder", data, ...ports], {
-    cwd: checkout,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  // the notifier asks the registry for npm's newest version
+  const child = spawn(
+    "npm",
+    ["run", "-s", "--no-update-notifier", "dev", "--", "--json", "--folder", data, ...ports],
+    {
+      cwd: checkout,
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   const ended = once(child, "close");
   try {
     const dev = await readDescription(child.stdout.setEncoding("utf8"));

@@ -29,7 +29,7 @@ const shells = {
   nest: "cjs",
   powertools: "esm",
 } as const;
-type Shell = keyof typeof shells;
+export type Shell = keyof typeof shells;
 
 /** A framework with one duty. */
 export interface Peer {
@@ -39,16 +39,25 @@ export interface Peer {
   readonly bundle: string;
 }
 
-/** Installs the frameworks, unless they are installed: the product does not need them. */
-export const installPeers = (): void => {
+const isInstalled = () => {
   const [installed, lock] = [`${folder}/node_modules/.package-lock.json`, `${folder}/package-lock.json`];
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
-  const { status } = spawnSync("npm", ["ci", "--prefix", folder, "--ignore-scripts", "--loglevel=error"], {
-    stdio: "inherit",
-  });
-  if (status !== 0)
-    throw new Error("test/lab/bench/peers could not be installed; is the registry reachable?");
+  return existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
 };
+
+/** Installs the frameworks, which the product does not need, and checks the types of what uses them. */
+export const installPeers = (): void => {
+  const run = (command: string, ...args: string[]) =>
+    spawnSync(command, args, { stdio: "inherit" }).status === 0;
+  if (!isInstalled() && !run("npm", "ci", "--prefix", folder, "--ignore-scripts", "--loglevel=error"))
+    throw new Error("test/lab/bench/peers could not be installed; is the registry reachable?");
+  if (!run("node_modules/.bin/tsc", "--project", folder))
+    throw new Error("The sources in test/lab/bench/peers do not conform to their types.");
+};
+
+export const allPeers = Object.keys(shells) as readonly Shell[];
+
+/** Of these, the one that uses only packages of the product: it needs no installation. */
+export const ownPeers: readonly Shell[] = ["plain"];
 
 /** CommonJS packages call `require`, which ES modules lack. */
 const banner = {
@@ -100,17 +109,17 @@ export const handler = serve(${served});`,
 /**
  * Bundles the frameworks with the duty of our function, minified, as the CDK's NodejsFunction does, without our plugins.
  *
- * @param to a folder for the bundles. @param work `idle` leaves out the duty's own work.
+ * @param to a folder for the bundles. @param names of the frameworks, which `installPeers` installs.
+ * @param work `idle` leaves out the duty's own work.
  */
 export const buildPeers = async (
   fn: string,
   to: string,
+  names: readonly Shell[],
   work: "whole" | "idle" = "whole",
 ): Promise<readonly Peer[]> => {
   const duty = duties[fn];
   if (duty === undefined) return [];
-  installPeers();
-  const names = Object.keys(shells) as Shell[];
   return Promise.all(
     names.map((name) => buildPeer(name, duty, `${to}/${name}-${duty}`, work === "idle" ? idle : "duty")),
   );

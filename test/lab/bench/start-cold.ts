@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { functionName } from "../../../infra/build/build.ts";
+import { isCompiled } from "../../runtime-client/client.ts";
 import { startEnvironment, withoutCompiledClient } from "../../runtime-client/environment.ts";
-import { isCompiled } from "../../runtime-client/install.ts";
 
 /** A function and its first event. */
 export interface Invocation {

@@ -8,7 +8,7 @@ import { bundleFolder } from "../../../infra/build/build.ts";
 import type { City } from "../../../infra/local/city.ts";
 import { withCity } from "../../steps/temporary-city.ts";
 import { guardEvent, routeEvent } from "./first-request.ts";
-import { buildPeers, withGuard } from "./peers.ts";
+import { allPeers, buildPeers, type Shell, withGuard } from "./peers.ts";
 import { printTable, type Result } from "./result.ts";
 import type { Reply, Task, Times } from "./warm-process.ts";
 
@@ -50,14 +50,22 @@ const columnsOf = (name: string, { median, p99, bytes }: Partial<Times> = {}) =>
   [`${name} bytes`]: bytes ?? "",
 });
 
+interface Run {
+  /** For the bundles of peers. */
+  readonly folder: string;
+  readonly requests: number;
+  readonly peers: readonly Shell[];
+  readonly signal: AbortSignal;
+}
+
 /** Measures the frameworks that do the duty of a route, without the work of the duty. */
 const measurePeers = async (
   route: Route,
   city: City,
-  { folder, requests, payload }: { folder: string; requests: number; payload: string },
+  { folder, requests, peers, payload }: Run & { readonly payload: string },
 ): Promise<readonly PeerTimes[]> => {
   const rows: PeerTimes[] = [];
-  for (const { name, bundle } of await buildPeers(route.fn, folder, "idle")) {
+  for (const { name, bundle } of await buildPeers(route.fn, folder, peers, "idle")) {
     const event = await routeEvent(route, city, undefined);
     const reply: unknown = JSON.parse((JSON.parse(payload) as APIGatewayProxyResult).body);
     const task = { fn: name, bundle, event, reply, whole: 1, pipeline: requests };
@@ -68,12 +76,10 @@ const measurePeers = async (
 };
 
 /** Measures every function; requests to routes contain their authorizer's answer. */
-const measureAll = async (
-  city: City,
-  { folder, requests, signal }: { folder: string; requests: number; signal: AbortSignal },
-): Promise<Warm> => {
+const measureAll = async (city: City, run: Run): Promise<Warm> => {
+  const { requests, signal } = run;
   const functions: Warm["functions"][number][] = [];
-  const peers: PeerTimes[] = [];
+  const peerTimes: PeerTimes[] = [];
   const contexts = new Map<string, Record<string, unknown>>();
   const whole = Math.ceil(requests / wholeShare);
   const measure = async (row: Route | Authorizer, event: unknown) => {
@@ -94,9 +100,9 @@ const measureAll = async (
   }
   for (const route of routes) {
     const payload = await measure(route, await routeEvent(route, city, contexts.get(route.auth.kind)));
-    peers.push(...(await measurePeers(route, city, { folder, requests, payload })));
+    peerTimes.push(...(await measurePeers(route, city, { ...run, payload })));
   }
-  return { functions, peers };
+  return { functions, peers: peerTimes };
 };
 
 /**
@@ -104,11 +110,17 @@ const measureAll = async (
  * pipeline alone: what happens before and after `handle`, from the headers to the log line. What the operating system takes
  * to write that line stands beside it. Frameworks do the same, without their duty's work.
  *
- * @param options `requests`: to each pipeline; a fiftieth of them with the database.
+ * @param options `requests`: to each pipeline; a fiftieth of them with the database; `peers`: the frameworks.
  */
-export const benchWarm = async ({ requests }: { requests: number }): Promise<Result> => {
+export const benchWarm = async ({
+  requests,
+  peers = allPeers,
+}: {
+  requests: number;
+  peers?: readonly Shell[];
+}): Promise<Result> => {
   const measured = await withCity(residents, (city, folder, signal) =>
-    measureAll(city, { folder, requests, signal }),
+    measureAll(city, { folder, requests, peers, signal }),
   );
   printTable(
     measured.functions.map(({ function: name, pipeline, whole, write }) => ({

@@ -269,11 +269,12 @@ test("times out a TLS handshake without an answer", async () => {
   const server = createServer(() => {});
   const { port } = new URL(await listen(server));
   const connector = guardConnector({ policy: () => undefined, timeoutMs: 100 });
-  const startedAt = performance.now();
-  expect(await rejectionOf(`https://127.0.0.1:${port}/`, connector)).toMatchObject({
-    message: expect.stringContaining("could not be fetched"),
+  const options = { hostname: "127.0.0.1", protocol: "https:", port };
+  const error = await new Promise((resolve) => connector(options, (...[failure]) => resolve(failure)));
+  expect(error).toMatchObject({
+    name: "ConnectTimeoutError",
+    message: expect.stringMatching(/timeout: (100|\d\d?)ms/),
   });
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
 });
 
 test("uses the name of the URL for TLS, and the checked address for the connection", async () => {

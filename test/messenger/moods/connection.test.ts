@@ -146,7 +146,8 @@ test.each([
   ["503 at the login", "loginFailure", 503],
   ["402 that expires", "loginFailure", 402],
 ] as const)("%s is followed by a new login, and the message arrives once", async (_, how, code) => {
-  const task = await startOpen();
+  const task = await start(noPace, { reclaimMs: 100 });
+  await untilOpen(task);
   if (how === "loginFailure")
     platform.behave({ receipts: ["read"], loginFailure: { code, expireSeconds: 1, logins: 1 } });
   const { logins } = platform.sockets;

@@ -126,7 +126,7 @@ test("messages behind one of their number that waits are passed over without a l
   await requeueUnsent(sql, await take(), 3_600);
   const { resting } = await loadHistory(sql, number);
   const look = () => takeAny(sql, epoch, { resting: resting.map(({ phone }) => phone) });
-  expect(await countRead(look)).toBeLessThan(1.1 * many);
+  expect(await countRead(look)).toBeLessThan(1.5 * many);
 });
 
 test("the next message is found without reading those of a lane that is not free", async () => {

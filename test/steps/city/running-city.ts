@@ -20,6 +20,7 @@ export interface RunningCity {
   readonly basic: { readonly username: string; readonly password: string };
   readonly apiKey: string;
   readonly adminUrl: string;
+  readonly superuserUrl: string;
   readonly importerUrl: string;
   readonly partnerAdminUrl: string;
   readonly senderAdminUrl: string;
@@ -51,12 +52,14 @@ const describe = (city: City): Omit<RunningCity, "assembly" | "template"> => {
     );
     return `postgres://${username}:${password}@${host}:${port}/${dbname}`;
   };
+  const password = city.secrets.find("municipal/local/database/superuser")?.value ?? "";
   return {
     baseUrl: city.baseUrl,
     messagingBaseUrl: city.messagingBaseUrl,
     basic: city.basic,
     apiKey: city.apiKey,
     adminUrl: city.database.adminUrl,
+    superuserUrl: Object.assign(new URL(city.database.adminUrl), { username: "postgres", password }).href,
     importerUrl: urlOf("importer"),
     partnerAdminUrl: urlOf("partner-admin"),
     senderAdminUrl: urlOf("sender-admin"),

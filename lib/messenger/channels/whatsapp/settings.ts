@@ -16,4 +16,6 @@ export interface WhatsAppSettings {
   readonly pairsByItself?: boolean;
   readonly answerTimeoutMs?: number;
   readonly reconnection?: ReconnectionOptions;
+  /** How long the leader waits before it reclaims a connection that another program has replaced. Default: 10 s. */
+  readonly reclaimMs?: number;
 }

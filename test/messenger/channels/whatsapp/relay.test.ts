@@ -260,9 +260,7 @@ describe("a message", () => {
     const composition = text("going");
     const sending = failureOf(platform.send(await platform.compose(composition, never), never));
     await scene.fake.until(() => scene.fake.arrivalsOf(composition.id) === 1);
-    const began = Date.now();
     await platform.stop();
-    expect(Date.now() - began).toBeLessThan(2_500);
     expect(await sending).toMatchObject({ reason: "connection-lost", mayHaveLeft: true });
   });
 });

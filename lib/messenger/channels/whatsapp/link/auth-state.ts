@@ -15,6 +15,8 @@ export interface AuthStateOptions {
    * that the new leader has advanced, and phones could not decrypt its next messages.
    */
   readonly epoch?: number;
+  /** How long a write of keys waits for the database; by default as long as any query. */
+  readonly writeTimeoutMs?: number;
 }
 
 /** Credentials and keys for the lifetime of one connection. */
@@ -59,13 +61,13 @@ const notLeader = () => new Error("another leader owns the auth keys");
 /** Writes all changes or none, in one statement: once it resolves they survive a crash. */
 const write = async (options: AuthStateOptions, changes: readonly Change[]): Promise<void> => {
   if (changes.length === 0) return;
-  const { sql, epoch } = options;
+  const { sql, epoch, writeTimeoutMs } = options;
   const account = accountOf(options);
   const leader =
     epoch === undefined
       ? sql`select`
       : sql`select from messaging.leadership where epoch = ${epoch} for share`;
-  const [row] = await inTime(sql<{ written: boolean }[]>`
+  const writing = sql<{ written: boolean }[]>`
     with leader as materialized (${leader}),
     change as materialized (
       select c.* from jsonb_to_recordset(${JSON.stringify(changes)}::text::jsonb)
@@ -83,7 +85,8 @@ const write = async (options: AuthStateOptions, changes: readonly Change[]): Pro
       insert into messaging.auth_key (account, type, id, value)
       select ${account}, type, id, decode(value, 'base64') from change where value is not null
     )
-    select exists (select from leader) as written`);
+    select exists (select from leader) as written`;
+  const [row] = await inTime(writing, writeTimeoutMs);
   if (!row?.written) throw notLeader();
 };
 
