@@ -20,5 +20,5 @@ const passed = tests.filter((test) => test.result().state === "passed").length;
 const failed = tests.filter((test) => test.result().state === "failed").length;
 const seconds = Math.round((performance.now() - started) / 1000);
 const what = slow ? "slow tests" : "checks and tests";
-console.log(`${what}: ${passed} passed, ${failed} failed, ${modules.length} files, ${seconds} s`);
+process.stdout.write(`${what}: ${passed} passed, ${failed} failed, ${modules.length} files, ${seconds} s\n`);
 process.exit();

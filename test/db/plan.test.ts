@@ -51,7 +51,12 @@ const openCounted = async (database: TemporaryDatabase) => {
     const plan = /plan:\n(\{.*)/s.exec(message ?? "")?.[1];
     if (plan) rows += countRows(JSON.parse(plan).Plan);
   };
-  const sql = postgres(database.urlFor("superuserUrl"), { max: 1, fetch_types: false, prepare: false, onnotice });
+  const sql = postgres(database.urlFor("superuserUrl"), {
+    max: 1,
+    fetch_types: false,
+    prepare: false,
+    onnotice,
+  });
   onTestFinished(() => sql.end());
   await sql.unsafe(`load 'auto_explain'`);
   for (const [name, value] of Object.entries({

@@ -71,7 +71,11 @@ const sendFile = async (name: string, csv: string) => {
   count += 1;
   const template = await findBulkTemplate(messenger, name);
   if (!template) return expect.fail("there is no such template");
-  const { bulk } = await readBulk(Readable.from([Buffer.from(csv)]), { template, class: "bulk", name: `run-${count}` });
+  const { bulk } = await readBulk(Readable.from([Buffer.from(csv)]), {
+    template,
+    class: "bulk",
+    name: `run-${count}`,
+  });
   return (await startBulk(contextWith(messenger), bulk)).sent;
 };
 /** Sends the template in three ways. @returns the texts: of a single message, a job's and a bulk run's. */

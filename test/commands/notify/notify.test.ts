@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { jobs } from "#lib/notification/jobs.ts";
 import { useOwnCity, withCityDatabase } from "../../steps/city/own-city.ts";
-import { playAudience, scheduledNow, showRecipients } from "../../steps/notifying.ts";
 import { notifyIn } from "../../steps/notify-command.ts";
+import { playAudience, scheduledNow, showRecipients } from "../../steps/notifying.ts";
 
 const own = useOwnCity(() => ({ messenger: "fake" }));
 const admin = withCityDatabase(own);
