@@ -2,82 +2,71 @@ import { expect, test } from "vitest";
 import { composeWith } from "./composed-stage.ts";
 import { readTemplate } from "./template.ts";
 
+const certificate =
+  "arn:aws:acm:ap-southeast-3:111122223333:certificate/0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f9";
 const domain = {
   integrationHost: "services.city.example",
   messagingHost: "messages.city.example",
-  certificateArn: "arn:aws:acm:ap-southeast-3:111122223333:certificate/0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f9",
+  certificateArn: certificate,
 };
+const [services, messages] = ["https://services.city.example", "https://messages.city.example"];
 
-const apisOf = (context: Record<string, unknown>) =>
-  composeWith({ stage: "test", ...context }).apis.map((stack) => ({
-    name: stack.api.name,
-    ...readTemplate(stack),
-  }));
+/** A value with its references to other resources as `<…>`, without the function that joins them. */
+const shown = (value: unknown): string =>
+  typeof value === "string"
+    ? value
+    : JSON.stringify(value)
+        .replaceAll(/\{"(?:Ref|Fn::ImportValue)":"[^"]*"\}/g, '"<…>"')
+        .replace(/^.*?\["",\[(.*)\]\].*$/, (_, parts) => JSON.parse(`[${parts}]`).join(""));
 
-const outputsOf = ({ template }: ReturnType<typeof readTemplate>) =>
-  Object.fromEntries(Object.entries(template.findOutputs("*")).map(([name, { Value }]) => [name, Value]));
+/** Where the two APIs of a stage are. */
+const placesOf = (context: Record<string, unknown>) =>
+  composeWith({ stage: "test", ...context }).apis.map((stack) => {
+    const { all, only, template } = readTemplate(stack);
+    const { BaseUrl, DomainTarget, ...others } = template.findOutputs("*");
+    const responses = all("ApiGateway::GatewayResponse");
+    const unknown = responses.find(({ ResponseType }) => ResponseType === "MISSING_AUTHENTICATION_TOKEN");
+    const hint = shown(unknown?.ResponseTemplates["application/json"]);
+    return {
+      hosts: all("ApiGateway::DomainName").map((one) => [
+        one.DomainName,
+        one.SecurityPolicy,
+        ...one.EndpointConfiguration.Types,
+        one.RegionalCertificateArn,
+      ]),
+      paths: all("ApiGateway::BasePathMapping").map(({ BasePath }) => BasePath),
+      isDefaultClosed: only("ApiGateway::RestApi").DisableExecuteApiEndpoint,
+      baseUrl: shown(BaseUrl?.Value),
+      hasTarget: DomainTarget !== undefined,
+      // what other stacks read of it, such as its address for the documentation, are outputs too
+      others: Object.keys(others).filter((output) => !/^(Exports|Publish)Output/.test(output)),
+      otherApi: /is at (.*?)\.(?:"|$| )/.exec(hint)?.[1],
+    };
+  });
 
-const [atOwnHosts, atOwnPath, atDefaultAddress] = [
-  apisOf({ domain }),
-  apisOf({ domain: { ...domain, basePath: "layanan" } }),
-  apisOf({}),
-];
-
-test("the city's hosts are regional, require TLS 1.2, and replace the default endpoints", () => {
-  for (const { only } of atOwnHosts) {
-    expect(only("ApiGateway::DomainName")).toMatchObject({
-      SecurityPolicy: "TLS_1_2",
-      EndpointConfiguration: { Types: ["REGIONAL"] },
-      RegionalCertificateArn: domain.certificateArn,
-    });
-    expect(only("ApiGateway::RestApi").DisableExecuteApiEndpoint).toBe(true);
-  }
-});
+const atHost = { isDefaultClosed: true, hasTarget: true };
+const atDefault = { hosts: [], paths: [], isDefaultClosed: false, hasTarget: false };
+const hostOf = (name: string) => [[name, "TLS_1_2", "REGIONAL", certificate]];
+const defaultUrl = "https://<…>.execute-api.<…>.<…>/test";
 
 test.each([
-  ["api", atOwnHosts],
-  ["layanan", atOwnPath],
-])("the integration API is under /%s of its host, and the messaging API at its host's root", (path, apis) => {
-  const [integration, messaging] = apis;
-  if (!integration || !messaging) return expect.fail();
-  const placeOf = ({ only }: typeof integration) => [
-    only("ApiGateway::DomainName").DomainName,
-    only("ApiGateway::BasePathMapping").BasePath,
-  ];
-  expect([placeOf(integration), placeOf(messaging)]).toEqual([
-    [domain.integrationHost, path],
-    [domain.messagingHost, undefined],
-  ]);
-  expect([outputsOf(integration).BaseUrl, outputsOf(messaging).BaseUrl]).toEqual([
-    `https://services.city.example/${path}`,
-    "https://messages.city.example",
-  ]);
-  for (const api of [integration, messaging]) expect(outputsOf(api).DomainTarget).toBeDefined();
-});
+  ["the city's hosts", { domain }, "api"],
+  ["the city's hosts and a path", { domain: { ...domain, basePath: "layanan" } }, "layanan"],
+])("with %s, the APIs are there alone, each 404 names the address of the other", (_, context, path) =>
+  expect(placesOf(context)).toEqual([
+    {
+      ...{ ...atHost, hosts: hostOf(domain.integrationHost), paths: [path] },
+      ...{ baseUrl: `${services}/${path}`, otherApi: messages, others: ["PartnerOperatorPolicy"] },
+    },
+    {
+      ...{ ...atHost, hosts: hostOf(domain.messagingHost), paths: [undefined] },
+      ...{ baseUrl: messages, otherApi: `${services}/${path}`, others: [] },
+    },
+  ]),
+);
 
-test("without custom hosts, an API outputs its default address with the stage's name", () => {
-  for (const api of atDefaultAddress) {
-    expect(api.all("ApiGateway::DomainName")).toEqual([]);
-    expect(api.only("ApiGateway::RestApi").DisableExecuteApiEndpoint).toBe(false);
-    const { BaseUrl, ...others } = outputsOf(api);
-    expect(JSON.stringify(BaseUrl)).toMatch(/"https:\/\/",.*"\.execute-api\.".*"\/test"/);
-    // what other stacks read of it, such as its address for the documentation, are outputs too
-    const named = Object.keys(others).filter((output) => !/^(Exports|Publish)Output/.test(output));
-    expect(named).toEqual(api.name === "integration" ? ["PartnerOperatorPolicy"] : []);
-  }
-});
-
-test("a 404 names the address of the other API, where it is known before the stage is deployed", () => {
-  const hintsOf = (apis: ReturnType<typeof apisOf>) =>
-    apis.map(({ all }) => {
-      const responses = all("ApiGateway::GatewayResponse");
-      const unknown = responses.find(({ ResponseType }) => ResponseType === "MISSING_AUTHENTICATION_TOKEN");
-      return JSON.stringify(unknown?.ResponseTemplates);
-    });
-  const [integration, messaging] = hintsOf(atOwnPath);
-  expect(integration).toContain("is at https://messages.city.example.");
-  expect(messaging).toContain("is at https://services.city.example/layanan.");
-  const [atDefault, byDefault] = hintsOf(atDefaultAddress);
-  expect(atDefault).toMatch(/is at https:\/\/",.*ImportValue.*\.execute-api\./);
-  expect(byDefault).toContain("is at the integration API's address.");
-});
+test("without hosts, an API has its default address; a 404 names the other's where it is known before the deployment", () =>
+  expect(placesOf({})).toEqual([
+    { ...atDefault, baseUrl: defaultUrl, otherApi: defaultUrl, others: ["PartnerOperatorPolicy"] },
+    { ...atDefault, baseUrl: defaultUrl, otherApi: "the integration API's address", others: [] },
+  ]));

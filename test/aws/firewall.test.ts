@@ -3,8 +3,6 @@ import { describe, expect, test } from "vitest";
 import { composeWith } from "./composed-stage.ts";
 import { idOf, readTemplate } from "./template.ts";
 
-const { apis } = composeWith({ stage: "test" });
-
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
 type Rule = Record<string, any>;
 
@@ -15,8 +13,8 @@ const transform: Readonly<Record<string, (text: string) => string>> = {
   LOWERCASE: (text) => text.toLowerCase(),
 };
 
-const matches = (statement: Rule, path: string): boolean => {
-  const { TextTransformations, PositionalConstraint, SearchString } = statement.ByteMatchStatement;
+const matches = ({ ByteMatchStatement }: Rule, path: string): boolean => {
+  const { TextTransformations, PositionalConstraint, SearchString } = ByteMatchStatement;
   expect(PositionalConstraint).toBe("CONTAINS");
   const seen = TextTransformations.reduce(
     (text: string, { Type }: Rule) => transform[Type]?.(text) ?? expect.fail(Type),
@@ -25,9 +23,39 @@ const matches = (statement: Rule, path: string): boolean => {
   return seen.includes(SearchString);
 };
 
-describe.each(apis)("in front of the $api.name API", (stack) => {
+/** Other ways to write a path of the API, which reach the same route. */
+const spellingsOf = (path: string) => [
+  ...[`/test${path}`, `/api${path}`, `${path}/`, `/test${path.toUpperCase()}`],
+  ...[`/test/%${"v".charCodeAt(0).toString(16)}${path.slice(2)}`, `/test/v1/.${path.slice(3)}`],
+];
+
+const [reputation, common, exploits, sql] = [
+  ...["AWSManagedRulesAmazonIpReputationList", "AWSManagedRulesCommonRuleSet"],
+  ...["AWSManagedRulesKnownBadInputsRuleSet", "AWSManagedRulesSQLiRuleSet"],
+] as [string, string, string, string];
+
+const expected = {
+  integration: {
+    rules: [
+      ...[reputation, "all-paths", "employee-login", "employee-refresh", "employee-ticket"],
+      ...[common, exploits, sql],
+    ],
+    bodiesLetThrough: [],
+    blocked: { status: "error", code: "forbidden" },
+    limited: { status: "error", code: "too_many_requests" },
+  },
+  messaging: {
+    rules: [reputation, "all-paths", common, exploits],
+    bodiesLetThrough: ["JavaDeserializationRCE_BODY", "Log4JRCE_BODY", "ReactJSRCE_BODY"],
+    blocked: { status: false, code: "FORBIDDEN" },
+    limited: { status: false, code: "TOO_MANY_REQUESTS" },
+  },
+};
+
+describe.each(composeWith({ stage: "test" }).apis)("in front of the $api.name API", (stack) => {
   const { api } = stack;
   const { all, only, resources } = readTemplate(stack);
+  const { rules: names, bodiesLetThrough, blocked, limited } = expected[api.name];
   const acl = only("WAFv2::WebACL");
   const rules: Rule[] = acl.Rules;
   const group = (name: string): Rule | undefined =>
@@ -36,7 +64,7 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
     (group(name)?.Statement.ManagedRuleGroupStatement.RuleActionOverrides ?? [])
       .filter(({ ActionToUse }: Rule) => ActionToUse.Count)
       .map(({ Name }: Rule) => Name);
-  const limits: Rule[] = rules.filter(({ Statement }) => Statement.RateBasedStatement);
+  const limits = rules.filter(({ Statement }) => Statement.RateBasedStatement);
 
   test("a firewall protects the stage and allows what no rule blocks", () => {
     const { ResourceArn, WebACLArn } = only("WAFv2::WebACLAssociation");
@@ -46,103 +74,65 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
     expect([acl.Scope, acl.DefaultAction]).toEqual(["REGIONAL", { Allow: {} }]);
   });
 
-  test.each([
-    "AWSManagedRulesAmazonIpReputationList",
-    "AWSManagedRulesCommonRuleSet",
-    "AWSManagedRulesKnownBadInputsRuleSet",
-  ])("%s blocks", (name) => expect(group(name)?.OverrideAction).toEqual({ None: {} }));
-
-  test("no request is blocked for the size or content of a parameter or text", () => {
-    const judgesValues = ["BODY", "QUERYARGUMENTS"].flatMap((part) =>
-      ["EC2MetaDataSSRF", "GenericLFI", "GenericRFI", "CrossSiteScripting"].map((rule) => `${rule}_${part}`),
-    );
-    expect(counted("AWSManagedRulesCommonRuleSet")).toEqual(
-      expect.arrayContaining([
-        ...["SizeRestrictions_BODY", "SizeRestrictions_QUERYSTRING", "RestrictedExtensions_QUERYARGUMENTS"],
-        ...judgesValues,
-      ]),
-    );
-    expect(group("AWSManagedRulesSQLiRuleSet")?.OverrideAction ?? { Count: {} }).toEqual({ Count: {} });
-  });
-
-  test("a caller needs no User-Agent", () =>
-    expect(counted("AWSManagedRulesCommonRuleSet")).toContain("NoUserAgent_HEADER"));
-
-  test("a body with a known exploit is blocked, unless the API accepts arbitrary texts and files", () =>
-    expect(counted("AWSManagedRulesKnownBadInputsRuleSet")).toEqual(
-      api.name === "messaging" ? ["JavaDeserializationRCE_BODY", "Log4JRCE_BODY", "ReactJSRCE_BODY"] : [],
-    ));
-
   test("rules check addresses first, then rates, then contents", () => {
     expect(rules.map(({ Priority }) => Priority)).toEqual(rules.map((_, i) => i));
-    const isIntegration = api.name === "integration";
-    expect(rules.map(({ Name }) => Name)).toEqual([
-      "AWSManagedRulesAmazonIpReputationList",
-      "all-paths",
-      ...(isIntegration ? ["employee-login", "employee-refresh", "employee-ticket"] : []),
-      "AWSManagedRulesCommonRuleSet",
-      "AWSManagedRulesKnownBadInputsRuleSet",
-      ...(isIntegration ? ["AWSManagedRulesSQLiRuleSet"] : []),
-    ]);
+    expect(rules.map(({ Name }) => Name)).toEqual(names);
   });
+
+  test("addresses known for attacks, scanners and exploits are blocked; SQL in a value is only counted", () => {
+    for (const name of [reputation, common, exploits])
+      expect([name, group(name)?.OverrideAction]).toEqual([name, { None: {} }]);
+    expect(group(sql)?.OverrideAction ?? { Count: {} }).toEqual({ Count: {} });
+  });
+
+  test.each([
+    [
+      "for the size of a parameter or text",
+      ["SizeRestrictions_BODY", "SizeRestrictions_QUERYSTRING", "RestrictedExtensions_QUERYARGUMENTS"],
+    ],
+    ...["EC2MetaDataSSRF", "GenericLFI", "GenericRFI", "CrossSiteScripting"].map(
+      (rule) => [`by ${rule} for a value`, [`${rule}_BODY`, `${rule}_QUERYARGUMENTS`]] as const,
+    ),
+    ["without a User-Agent", ["NoUserAgent_HEADER"]],
+  ] as const)("no request is blocked %s", (_, some) =>
+    expect(counted(common)).toEqual(expect.arrayContaining([...some])),
+  );
+
+  test("a body with a known exploit is blocked, unless the API accepts arbitrary texts and files", () =>
+    expect(counted(exploits)).toEqual(bodiesLetThrough));
 
   test("no part of a request is stored: no samples, no log, and redaction in any log that is turned on later", () => {
     expect(all("WAFv2::LoggingConfiguration")).toEqual([]);
     for (const { VisibilityConfig } of [acl, ...rules] as Rule[])
       expect(VisibilityConfig.SampledRequestsEnabled).toBe(false);
     const hidden = acl.DataProtectionConfig.DataProtections.map(({ Action, Field }: Rule) => [
-      Action,
-      Field.FieldType,
-      Field.FieldKeys,
+      ...[Action, Field.FieldType, Field.FieldKeys],
     ]);
     const credentials = expect.arrayContaining(["authorization", "apikey", "x-api-key"]);
-    expect(hidden).toEqual(
-      expect.arrayContaining([
-        ["SUBSTITUTION", "QUERY_STRING", undefined],
-        ["SUBSTITUTION", "SINGLE_QUERY_ARGUMENT", undefined],
-        ["SUBSTITUTION", "BODY", undefined],
-        ["SUBSTITUTION", "SINGLE_HEADER", credentials],
-      ]),
-    );
+    for (const field of ["QUERY_STRING", "SINGLE_QUERY_ARGUMENT", "BODY"])
+      expect(hidden).toContainEqual(["SUBSTITUTION", field, undefined]);
+    expect(hidden).toContainEqual(["SUBSTITUTION", "SINGLE_HEADER", credentials]);
   });
 
   test("a blocked request gets 403 in the API's error format", () => {
     const { status, body } = api.responses.WAF_FILTERED ?? expect.fail();
-    const expected = api.name === "messaging" ? [false, "FORBIDDEN"] : ["error", "forbidden"];
-    expect([status, JSON.parse(body).status, JSON.parse(body).code]).toEqual([403, ...expected]);
+    expect([status, JSON.parse(body)]).toEqual([403, expect.objectContaining(blocked)]);
   });
 
-  test("all paths together have a limit per address and minute", () => {
-    const own = limits.filter(({ Statement }) => !Statement.RateBasedStatement.ScopeDownStatement);
-    const counts = own.map(({ Statement: { RateBasedStatement: rate } }) => [
-      ...[rate.AggregateKeyType, rate.Limit, rate.EvaluationWindowSec],
-    ]);
-    expect(counts).toEqual([["IP", api.name === "messaging" ? 1_200 : 6_000, 60]]);
-  });
-
-  test("each limited route has a limit per address and minute, for all spellings of its path", () => {
-    expect(limits.length).toBe(api.firewall.perAddress.limits.length);
-    for (const { route, requestsPerMinute } of api.firewall.perAddress.limits) {
-      if (!route) continue;
-      const [, ...more] = route.path;
-      const spellings = [
-        `/test${route.path}`,
-        `/api${route.path}`,
-        `${route.path}/`,
-        `/test${route.path.toUpperCase()}`,
-        `/test/%${"v".charCodeAt(0).toString(16)}${more.slice(1).join("")}`,
-        `/test/v1/.${route.path.slice(3)}`,
-      ];
-      const own = limits.filter(({ Statement: { RateBasedStatement } }) => {
-        const { ScopeDownStatement } = RateBasedStatement;
-        return ScopeDownStatement && matches(ScopeDownStatement, route.path);
-      });
-      expect(own.length).toBe(1);
-      const { AggregateKeyType, Limit, EvaluationWindowSec, ScopeDownStatement } =
-        own[0]?.Statement.RateBasedStatement ?? {};
-      expect([AggregateKeyType, Limit, EvaluationWindowSec]).toEqual(["IP", requestsPerMinute, 60]);
-      expect(spellings.filter((path) => !matches(ScopeDownStatement, path))).toEqual([]);
-    }
+  test("all paths and each limited route have a limit per address and minute, for all spellings of a path", () => {
+    const { limits: rows } = api.firewall.perAddress;
+    const rates = limits.map(({ Statement }) => Statement.RateBasedStatement);
+    expect(
+      rates.map(({ AggregateKeyType, Limit, EvaluationWindowSec }) => [
+        ...[AggregateKeyType, Limit, EvaluationWindowSec],
+      ]),
+    ).toEqual(rows.map(({ requestsPerMinute }) => ["IP", requestsPerMinute, 60]));
+    expect(rates[0].ScopeDownStatement).toBeUndefined();
+    for (const [index, { route }] of rows.entries())
+      for (const path of route ? [route.path, ...spellingsOf(route.path)] : []) {
+        const matching = rates.map(({ ScopeDownStatement: one }) => one !== undefined && matches(one, path));
+        expect([path, matching]).toEqual([path, rates.map((_, other) => other === index)]);
+      }
   });
 
   test("an address over a limit gets 429 in the API's error format", () => {
@@ -151,24 +141,11 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
       const { ContentType, Content } = acl.CustomResponseBodies[CustomResponseBodyKey];
       expect([ResponseCode, ContentType]).toEqual([429, "APPLICATION_JSON"]);
       expect(JSON.parse(Content)).toEqual({
-        ...(api.name === "messaging"
-          ? { status: false, code: "TOO_MANY_REQUESTS" }
-          : { status: "error", code: "too_many_requests" }),
+        ...limited,
         message: expect.stringContaining("from this address"),
       });
       expect(ResponseHeaders).toContainEqual({ Name: "retry-after", Value: "60" });
       expect(JSON.stringify(ResponseHeaders)).not.toContain("$context");
     }
   });
-});
-
-test("login, refresh and ticket have a limit per address", () => {
-  const limited = apis
-    .flatMap(({ api }) => api.firewall.perAddress.limits)
-    .flatMap(({ route, requestsPerMinute }) => (route ? [[route.fn, requestsPerMinute]] : []));
-  expect(limited).toEqual([
-    ["employee/login", 120],
-    ["employee/refresh", 300],
-    ["employee/ticket", 300],
-  ]);
 });

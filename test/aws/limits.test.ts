@@ -8,91 +8,73 @@ import { messagingApi } from "../../infra/aws/messaging-api.ts";
 import { composeWith } from "./composed-stage.ts";
 import { readTemplate } from "./template.ts";
 
+const perAddress = ({ firewall }: Api) =>
+  Object.fromEntries(
+    firewall.perAddress.limits.map((one) => [one.route?.fn ?? "all", one.requestsPerMinute]),
+  );
+
+/** The gateway's own responses: status, code and retry hint. */
+const answersOf = ({ responses }: Api) =>
+  Object.fromEntries(
+    Object.entries(responses).map(([type, { status, body, headers }]) => {
+      const hint = headers["retry-after"] ?? headers["www-authenticate"]?.split(" ")[0];
+      return [type, [status, JSON.parse(body).code, hint].filter(Boolean).join(" ")];
+    }),
+  );
+
+const answers = {
+  ...{ MISSING_AUTHENTICATION_TOKEN: "404 not_found", RESOURCE_NOT_FOUND: "404 not_found" },
+  ...{ UNAUTHORIZED: "401 unauthorized Bearer", INVALID_API_KEY: "401 unauthorized Bearer" },
+  ...{ WAF_FILTERED: "403 forbidden", ACCESS_DENIED: "403 forbidden" },
+  REQUEST_TOO_LARGE: "413 payload_too_large",
+  ...{ THROTTLED: "429 too_many_requests 1", QUOTA_EXCEEDED: "429 too_many_requests 3600" },
+  ...{ AUTHORIZER_FAILURE: "500 internal_error 2", AUTHORIZER_CONFIGURATION_ERROR: "500 internal_error" },
+  ...{ INTEGRATION_FAILURE: "502 bad_gateway 2", INTEGRATION_TIMEOUT: "504 timeout" },
+  ...{ DEFAULT_4XX: "request_refused", DEFAULT_5XX: "internal_error" },
+};
+const inCapitals = Object.fromEntries(
+  Object.entries(answers).map(([type, text]) => [type, text.toUpperCase().replace("BEARER", "Basic")]),
+);
+const cacheTimes = [apiKeyAuthorizer, bearerAuthorizer, basicAuthorizer].map(
+  ({ kind, identityHeaders, cacheSeconds }) => `${kind} in ${identityHeaders}: ${cacheSeconds} s`,
+);
+const plans = integrationApi.usagePlans;
+
 // other tests compare the template with these definitions; this one has the agreed numbers
+test.each<[string, unknown, unknown]>([
+  ["all callers of integration", integrationApi.throttle, { requestsPerSecond: 1_000, burst: 1_250 }],
+  ["all callers of messaging", messagingApi.throttle, { requestsPerSecond: 100, burst: 1_250 }],
+  ["usage plans", [Object.keys(plans), messagingApi.usagePlans], [["standard", "trial", "portal"], {}]],
+  ["plan standard", plans.standard, { requestsPerSecond: 10, burst: 50, requestsPerDay: 50_000 }],
+  ["plan trial", plans.trial, { requestsPerSecond: 5, burst: 10, requestsPerDay: 10_000 }],
+  ["plan portal", plans.portal, { requestsPerSecond: 100, burst: 1_000, requestsPerDay: 1_000_000 }],
+  [
+    "an address, in a minute, of integration",
+    perAddress(integrationApi),
+    { all: 6_000, "employee/login": 120, "employee/refresh": 300, "employee/ticket": 300 },
+  ],
+  ["an address, in a minute, of messaging", perAddress(messagingApi), { all: 1_200 }],
+  [
+    "cache time and identity header of each authorizer",
+    cacheTimes,
+    ["apiKey in apikey: 30 s", "bearer in authorization: 300 s", "basic in authorization: 30 s"],
+  ],
+  ["the gateway's own responses, of integration", answersOf(integrationApi), answers],
+  ["the gateway's own responses, of messaging", answersOf(messagingApi), inCapitals],
+])("%s: as agreed", (_, found, agreed) => expect(found).toEqual(agreed));
 
-test("request limits for all callers together, and for a partner of each plan", () => {
-  expect([integrationApi.throttle, messagingApi.throttle]).toEqual([
-    { requestsPerSecond: 1_000, burst: 1_250 },
-    { requestsPerSecond: 100, burst: 1_250 },
-  ]);
-  expect(integrationApi.usagePlans).toEqual({
-    standard: { requestsPerSecond: 10, burst: 50, requestsPerDay: 50_000 },
-    trial: { requestsPerSecond: 5, burst: 10, requestsPerDay: 10_000 },
-    portal: { requestsPerSecond: 100, burst: 1_000, requestsPerDay: 1_000_000 },
-  });
-  expect(messagingApi.usagePlans).toEqual({});
-});
-
-test("requests per address and minute: on all paths together, and of login attempts", () => {
-  const limits = (api: Api) =>
-    api.firewall.perAddress.limits.map(({ route, requestsPerMinute }) => [route?.fn, requestsPerMinute]);
-  expect(limits(integrationApi)).toEqual([
-    [undefined, 6_000],
-    ["employee/login", 120],
-    ["employee/refresh", 300],
-    ["employee/ticket", 300],
-  ]);
-  expect(limits(messagingApi)).toEqual([[undefined, 1_200]]);
-});
-
-test("one address can take at most a fifth of what the callers of a method share", () => {
-  for (const { name, throttle, firewall } of [integrationApi, messagingApi]) {
+test.each([integrationApi, messagingApi])(
+  "one address can take at most a fifth of what the callers of a method of the $name API share",
+  ({ throttle, firewall }) => {
     const [all] = firewall.perAddress.limits;
     const share = (all?.requestsPerMinute ?? Number.POSITIVE_INFINITY) / (60 * throttle.requestsPerSecond);
-    expect([name, share <= 0.2]).toEqual([name, true]);
-  }
-});
-
-test("cache time and identity header of each authorizer", () =>
-  expect(
-    [apiKeyAuthorizer, bearerAuthorizer, basicAuthorizer].map((row) => [
-      row.kind,
-      row.cacheSeconds,
-      row.identityHeaders,
-    ]),
-  ).toEqual([
-    ["apiKey", 30, ["apikey"]],
-    ["bearer", 300, ["authorization"]],
-    ["basic", 30, ["authorization"]],
-  ]));
+    expect(share).toBeLessThanOrEqual(0.2);
+  },
+);
 
 test("no route runs longer than API Gateway waits, and maintenance ends before its next run", () => {
   for (const { fn, timeoutSeconds } of routes) expect([fn, timeoutSeconds <= 28]).toEqual([fn, true]);
   expect(maintain.timeoutSeconds).toBeLessThan(60 * (maintain.everyMinutes ?? 0));
-});
-
-/** A response of the gateway: status, code and retry hint. */
-const answersOf = ({ responses }: Api) =>
-  Object.fromEntries(
-    Object.entries(responses).map(([type, { status, body, headers }]) => [
-      type,
-      [status, JSON.parse(body).code, headers["retry-after"] ?? headers["www-authenticate"]?.split(" ")[0]],
-    ]),
-  );
-
-const shared = (unauthorized: readonly unknown[], code: (code: string) => string) => ({
-  MISSING_AUTHENTICATION_TOKEN: [404, code("not_found"), undefined],
-  RESOURCE_NOT_FOUND: [404, code("not_found"), undefined],
-  UNAUTHORIZED: unauthorized,
-  INVALID_API_KEY: unauthorized,
-  WAF_FILTERED: [403, code("forbidden"), undefined],
-  ACCESS_DENIED: [403, code("forbidden"), undefined],
-  REQUEST_TOO_LARGE: [413, code("payload_too_large"), undefined],
-  THROTTLED: [429, code("too_many_requests"), "1"],
-  QUOTA_EXCEEDED: [429, code("too_many_requests"), "3600"],
-  AUTHORIZER_FAILURE: [500, code("internal_error"), "2"],
-  AUTHORIZER_CONFIGURATION_ERROR: [500, code("internal_error"), undefined],
-  INTEGRATION_FAILURE: [502, code("bad_gateway"), "2"],
-  INTEGRATION_TIMEOUT: [504, code("timeout"), undefined],
-  DEFAULT_4XX: [undefined, code("request_refused"), undefined],
-  DEFAULT_5XX: [undefined, code("internal_error"), undefined],
-});
-
-test("the gateway's own responses: status, code and retry hint", () => {
-  expect(answersOf(integrationApi)).toEqual(shared([401, "unauthorized", "Bearer"], (code) => code));
-  expect(answersOf(messagingApi)).toEqual(
-    shared([401, "UNAUTHORIZED", "Basic"], (code) => code.toUpperCase()),
-  );
 });
 
 test("a deployment step may take 14 minutes, and the deployment waits a little longer", () => {
