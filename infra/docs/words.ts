@@ -12,7 +12,7 @@ export const words = {
     missing: "Page not found",
     missingText: "No page has this address. Use the search, or start here:",
     toIndex: "All guides",
-    pictures: { reference: "The reference, with an example in TypeScript" },
+    pictures: { reference: "The reference, with an example in curl" },
   },
   id: {
     product: "API Integrasi Kota",
@@ -24,6 +24,6 @@ export const words = {
     missing: "Halaman tidak ditemukan",
     missingText: "Tidak ada halaman dengan alamat ini. Gunakan pencarian, atau mulai dari sini:",
     toIndex: "Semua panduan",
-    pictures: { reference: "Referensi, dengan contoh dalam TypeScript" },
+    pictures: { reference: "Referensi, dengan contoh dalam curl" },
   },
 } as const satisfies Readonly<Record<Language, object>>;

@@ -1,12 +1,6 @@
 import { PlainReply } from "#lib/routes/route.ts";
 import { basePath, findAddressed, findBuilt } from "./built.ts";
-import { accepts } from "./coding.ts";
-
-/** In 2 ms for a page of 100 KB. Loaded here, because it takes 2 ms of a cold start that others do not need. */
-const compress = (html: string): Buffer => {
-  const { brotliCompressSync, constants } = process.getBuiltinModule("node:zlib");
-  return brotliCompressSync(html, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } });
-};
+import { composeReply } from "./coding.ts";
 
 /** The reference's script writes styles into its page, and no other page does. */
 const policyOf = (name: string): string => {
@@ -18,15 +12,13 @@ const policyOf = (name: string): string => {
 export const findPage = (name: string, acceptEncoding: string, status = 200): PlainReply | undefined => {
   const html = findAddressed(`${name}.html`);
   if (html === undefined) return undefined;
-  const hasBrotli = accepts(acceptEncoding, "br");
-  return new PlainReply(
-    hasBrotli ? compress(html) : html,
+  return composeReply(
+    html,
+    acceptEncoding,
     {
       "content-type": "text/html; charset=utf-8",
       "content-security-policy": policyOf(name),
       "referrer-policy": "no-referrer",
-      vary: "accept-encoding",
-      ...(hasBrotli && { "content-encoding": "br" }),
     },
     status,
   );

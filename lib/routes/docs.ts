@@ -13,6 +13,8 @@ const apiError = `api must be ${documentNames.join(", ")} or absent`;
 /** One to three segments, of which none starts with a dot. */
 const pathPattern = /^[\w-][\w.-]{0,99}(\/[\w-][\w.-]{0,99}){0,2}$/;
 
+const coding = z.object({ "accept-encoding": z._default(z.string(), "") });
+
 const shared = {
   method: "GET",
   head: true,
@@ -33,10 +35,7 @@ const shared = {
 const page = {
   query: z.object({ lang: z.catch(z.optional(language), undefined) }),
   ignoredQuery: "all", // WhatsApp and other apps add parameters to shared links
-  headers: z.object({
-    "accept-encoding": z._default(z.string(), ""),
-    accept: z._default(z.string(), ""),
-  }),
+  headers: z.extend(coding, { accept: z._default(z.string(), "") }),
 } as const;
 
 /** `?api=messaging` returns the document of one API, `?lang=id` the one in Indonesian. */
@@ -49,6 +48,7 @@ export const readDocument = route({
     lang: z._default(language, "en"),
     api: z._default(z.enum(documentNames, { error: apiError }), "all"),
   }),
+  headers: coding,
   cors: true,
 });
 

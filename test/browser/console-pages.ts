@@ -24,19 +24,26 @@ export const stageBrowser = () => {
   });
 };
 
-/** Opens a console in a page; the test fails if it requests another origin or logs an error. */
-export const open = async (options: { width?: number; scheme?: "light" | "dark" } = {}) => {
-  const { server, messenger } = createConsole();
-  const url = await server.listen({ port: 0, host: "127.0.0.1" });
+interface Options {
+  readonly width?: number;
+  readonly scheme?: "light" | "dark";
+  readonly locale?: string;
+}
+
+/** Opens a page; the test fails if it requests another origin, violates its policy or logs an error. */
+export const openPage = async (address: string, { width, scheme, locale }: Options = {}) => {
   const context = await browser.newContext({
-    viewport: { width: options.width ?? 1_024, height: 800 },
-    colorScheme: options.scheme ?? "light",
+    viewport: { width: width ?? 1_024, height: 800 },
+    colorScheme: scheme ?? "light",
+    locale: locale ?? "en-US",
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(8_000);
+  page.setDefaultTimeout(30_000);
+  const { origin } = new URL(address);
   const seen = { elsewhere: [] as string[], errors: [] as string[] };
   page.on("request", (request) => {
-    if (new URL(request.url()).origin !== url) seen.elsewhere.push(request.url());
+    const url = new URL(request.url());
+    if (url.protocol !== "data:" && url.origin !== origin) seen.elsewhere.push(request.url());
   });
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") seen.errors.push(message.text());
@@ -44,22 +51,26 @@ export const open = async (options: { width?: number; scheme?: "light" | "dark" 
   page.on("pageerror", (error) => seen.errors.push(error.message));
   onTestFinished(async () => {
     await context.close();
-    await server.close();
     expect(seen).toEqual({ elsewhere: [], errors: [] });
   });
-  await page.goto(`${url}/console`);
-  return { page, messenger, seen, server };
+  await page.goto(address);
+  return { page, seen };
 };
 
-export const openLoggedIn = async (
-  state: ConsoleState,
-  options?: { width?: number; scheme?: "light" | "dark" },
-) => {
+/** Opens a console of its own in a page. */
+export const open = async (options?: Options) => {
+  const { server, messenger } = createConsole();
+  const url = await server.listen({ port: 0, host: "127.0.0.1" });
+  onTestFinished(() => server.close());
+  return { ...(await openPage(`${url}/console`, options)), messenger, server };
+};
+
+export const openLoggedIn = async (state: ConsoleState, options?: Options) => {
   const opened = await open(options);
   opened.messenger.state = state;
   const { page } = opened;
-  await page.getByLabel("Username").fill(operator.username);
-  await page.getByLabel("Password").fill(operator.password);
+  await page.locator("#username").fill(operator.username);
+  await page.locator("#password").fill(operator.password);
   await page.keyboard.press("Enter");
   await page.locator("#status").waitFor();
   return opened;

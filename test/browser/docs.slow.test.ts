@@ -6,6 +6,7 @@ import { tags } from "#lib/openapi/words/overview.ts";
 import { routes } from "#lib/routes/index.ts";
 import { prefixes } from "../../infra/docs/content.ts";
 import { guideNames } from "../../infra/docs/guide.ts";
+import { listFiles } from "../steps/docs-files.ts";
 import { launchBrowser } from "./browser.ts";
 import { check, type Visit, walk } from "./walk.ts";
 
@@ -53,9 +54,11 @@ describe("every page", () => {
   test("has no violation of WCAG 2.2 AA that axe finds, at 390 and 1280 pixels, light and dark", () =>
     expect(visits.flatMap(({ violations }) => violations)).toEqual([]));
 
-  test("loads less than 300 KB, and the reference less than 1,300 KB", () => {
-    for (const { path, wireBytes } of visits)
-      expect([path, wireBytes < (isReference(path) ? 1_300_000 : 300_000)]).toEqual([path, true]);
+  test("requests no file that its weight leaves out", async () => {
+    for (const { path, requested } of visits) {
+      const weighed = await listFiles(path);
+      expect([path, requested.filter((file) => !weighed.includes(file))]).toEqual([path, []]);
+    }
   });
 
   test("fits its width, and breaks no word of a table", () =>

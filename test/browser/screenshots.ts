@@ -34,7 +34,7 @@ const pages = [
   {
     name: "reference",
     url: `${docsUrl}/reference#api-1/tag/resident/POST/v1/penduduk/search`,
-    shows: "#reference .references-rendered",
+    shows: '#reference a[aria-current=page][href$="/v1/penduduk/search"]',
   },
   { name: "console", url: consoleUrl, shows: "#status" },
 ];
@@ -56,8 +56,6 @@ for (const colorScheme of ["light", "dark"] as const) {
       await page.keyboard.press("Enter");
     }
     await page.locator(shows).first().waitFor();
-    // the console polls
-    if (name !== "console") await page.waitForLoadState("networkidle");
     const picture = `${folder}/${name}.${colorScheme}.png`;
     // 64 colours: a quarter of the size
     const png = await sharp(await page.screenshot()).png({ palette: true, colours: 64, effort: 10 });

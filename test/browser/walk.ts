@@ -32,7 +32,8 @@ const links = "[...document.querySelectorAll('a[href]')].map(({ href }) => href)
 
 export interface Visit {
   readonly path: string;
-  readonly wireBytes: number;
+  /** The paths that the page requested. */
+  readonly requested: readonly string[];
   readonly violations: readonly string[];
   readonly overflows: readonly number[];
   readonly brokenWords: number;
@@ -52,16 +53,12 @@ const openTab = async (browser: Browser, origin: string) => {
   const context = await browser.newContext({ colorScheme: "light", bypassCSP: true, locale: "en-US" });
   const page = await context.newPage();
   let complaints: string[] = [];
-  let wireBytes = 0;
-  const network = await context.newCDPSession(page);
-  await network.send("Network.enable");
-  await network.send("Network.setCacheDisabled", { cacheDisabled: true });
-  network.on("Network.loadingFinished", ({ encodedDataLength }) => {
-    wireBytes += encodedDataLength;
-  });
+  let requested: string[] = [];
   page.on("request", (request) => {
     const url = new URL(request.url());
-    if (url.protocol !== "data:" && url.origin !== origin) complaints.push(request.url());
+    if (url.protocol === "data:") return;
+    if (url.origin === origin) requested.push(url.pathname + url.search);
+    else complaints.push(request.url());
   });
   page.on("console", (message) => {
     if (!message.text().startsWith("@scalar/api-reference@")) complaints.push(message.text());
@@ -69,13 +66,12 @@ const openTab = async (browser: Browser, origin: string) => {
   page.on("pageerror", (error) => complaints.push(error.message));
   page.setDefaultTimeout(45_000);
   const visit = async (path: string, ready: string): Promise<Visit> => {
-    // what the page that is left still loads would be counted
+    // what the page that is left still requests would be counted
     await page.goto("about:blank");
     complaints = [];
-    wireBytes = 0;
-    await page.goto(`${origin}${path}`, { waitUntil: "networkidle" });
+    requested = [];
+    await page.goto(`${origin}${path}`);
     await page.locator(ready).first().waitFor();
-    const loadedBytes = wireBytes;
     const violations: string[] = [];
     const overflows: number[] = [];
     for (const width of widths) {
@@ -88,7 +84,7 @@ const openTab = async (browser: Browser, origin: string) => {
       }
     }
     return {
-      ...{ path, wireBytes: loadedBytes, violations, overflows, complaints },
+      ...{ path, requested, violations, overflows, complaints },
       brokenWords: await page.evaluate<number>(brokenWords),
       labels: await page.evaluate<string[]>(labels),
       links: await page.evaluate<string[]>(links),

@@ -1,23 +1,15 @@
-import { get } from "node:http";
-import { buffer } from "node:stream/consumers";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, inject, test } from "vitest";
+import { languages } from "#lib/openapi/text.ts";
+import { prefixes } from "../../infra/docs/content.ts";
+import { guideNames } from "../../infra/docs/guide.ts";
+import { browser, load, weigh } from "../steps/docs-files.ts";
 
 const { baseUrl } = inject("city");
-
-/** Sends a browser's request for a file of the page. @returns the answer as it was on the wire. */
-const load = (path: string, headers: Record<string, string> = {}) =>
-  new Promise<{ headers: NodeJS.Dict<string | string[]>; wire: Buffer }>((resolve, reject) => {
-    get(`${baseUrl}${path}`, { headers: { accept: "*/*", ...headers } }, async (response) => {
-      expect(response.statusCode).toBe(200);
-      resolve({ headers: response.headers, wire: await buffer(response) });
-    }).on("error", reject);
-  });
 
 const page = await (await fetch(`${baseUrl}/docs/paging`)).text();
 const linked = [...page.matchAll(/(?:href|src)="([^"]+\.(?:js|css))"/g)].map(([, path = ""]) => path);
 const script = linked.find((path) => path.includes("Search")) ?? "";
-const browser = { "accept-encoding": "gzip, deflate, br, zstd" };
 
 test("the page's scripts and style sheets are cached for a year", async () => {
   expect(linked.length).toBeGreaterThan(5);
@@ -48,6 +40,28 @@ test("a browser gets a page compressed, with the addresses of this stage", async
   const text = brotliDecompressSync(wire).toString();
   expect(text).toContain(baseUrl);
   expect(text).not.toMatch(/path-of-the-api|services\.city\.example/);
+});
+
+test("a browser gets the OpenAPI document compressed, and other clients the same text", async () => {
+  const { headers, wire } = await load("/openapi.json", browser);
+  expect(headers).toMatchObject({ "content-encoding": "br", vary: "accept-encoding" });
+  const plain = await load("/openapi.json");
+  expect(plain.headers["content-encoding"]).toBeUndefined();
+  expect(brotliDecompressSync(wire).toString()).toBe(plain.wire.toString());
+});
+
+test.each([
+  ["a reference", ["reference"], 900_000],
+  ["any other page", ["", ...guideNames, "404"], 300_000],
+])("%s weighs less than its limit, with the built files that it references", async (_, names, limit) => {
+  for (const language of languages)
+    for (const name of names) {
+      const path = `/docs/${prefixes[language]}${name}`.replace(/\/$/, "");
+      const bytes = await weigh(path);
+      expect(bytes, path).toBeLessThan(limit);
+      // the page itself is the least of it: an empty list of files would pass
+      expect(bytes, path).toBeGreaterThan(30_000);
+    }
 });
 
 test("a name with another digest is 404", async () =>

@@ -29,6 +29,24 @@ const packageList = () => {
   };
 };
 
+/** The languages of the reference's examples, of the 51 that Scalar highlights. */
+const highlighted =
+  "bash, curl: curlLanguage, http, javascript: javascript$1, json, php, plaintext, python, shell, typescript, xml";
+
+const fewerLanguages = {
+  name: "fewer-languages",
+  transform: {
+    filter: { id: /@scalar\/code-highlight\/.*\/languages\.js$/ },
+    handler: (code) => code.replace(/(?<=var standardLanguages = \{)[^}]+(?=\})/, () => highlighted),
+  },
+};
+
+/**
+ * Scalar's modules have no side effects. Most of its packages do not declare that, and then the bundle of the reference
+ * contains what it never calls, and the dialog that sends requests, which is loaded when it is opened.
+ */
+const hasSideEffects = (id) => !/@scalar\/.*\.js$/.test(id);
+
 export default defineConfig({
   base,
   outDir: "./built",
@@ -36,7 +54,14 @@ export default defineConfig({
   trailingSlash: "never",
   build: { format: "file", inlineStylesheets: "never" },
   devToolbar: { enabled: false },
-  vite: { plugins: [packageList()], build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 4_000 } },
+  vite: {
+    plugins: [packageList(), fewerLanguages],
+    build: {
+      assetsInlineLimit: 0,
+      chunkSizeWarningLimit: 4_000,
+      rolldownOptions: { treeshake: { moduleSideEffects: hasSideEffects } },
+    },
+  },
   integrations: [
     starlight({
       title: { en: words.en.product, id: words.id.product },
