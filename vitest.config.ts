@@ -8,6 +8,8 @@ import { correct } from "./infra/build/corrections.ts";
 const temporary = mkdtempSync(join(tmpdir(), "test-run-"));
 chmodSync(temporary, 0o711); // a database that root starts runs under another account
 process.env.TMPDIR = temporary;
+// half of what a process needs to start is compiling the same modules again
+process.env.NODE_COMPILE_CACHE = join(temporary, "compile-cache");
 process.env.npm_config_offline = "true"; // no test reaches the registry, also through an npm that it starts
 
 /** What a test leaves behind, or a killed worker, goes with the run; databases too, also when the run is killed. */

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { memoryFlags, memorySettings } from "../../infra/local/messenger/process.ts";
+import { compileCache } from "../steps/command.ts";
 import type { Assignment } from "./assignment.ts";
 
 const source = fileURLToPath(new URL("task-process.ts", import.meta.url));
@@ -12,7 +13,7 @@ export const spawnTask = (assignment: Assignment, heapMb?: number) => {
   const heap = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
   const child = spawn(process.execPath, [...memoryFlags, ...heap, source, JSON.stringify(assignment)], {
     stdio: ["pipe", "pipe", "inherit"],
-    env: { ...memorySettings, LOG_LEVEL: "error" },
+    env: { ...compileCache, ...memorySettings, LOG_LEVEL: "error" },
   });
   const exited = once(child, "exit");
   const end = async (signal: "SIGTERM" | "SIGKILL"): Promise<void> => {

@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { format, stripVTControlCharacters } from "node:util";
 import { type MockInstance, vi } from "vitest";
@@ -42,10 +44,13 @@ export const callCommand = async (
   }
 };
 
+/** The environment of a process whose modules need not be compiled again. */
+export const compileCache = { NODE_COMPILE_CACHE: join(tmpdir(), "compile-cache") };
+
 /** Starts a command in a new process, with only these settings in its environment. */
 export const startCommand = (file: string, settings: Settings, ...args: string[]) => {
   const child = spawn(process.execPath, [file, ...args], {
-    env: settings,
+    env: { ...compileCache, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exit = once(child, "exit");

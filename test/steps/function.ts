@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { routes } from "#lib/routes/index.ts";
 import { internalFunctions } from "#lib/routes/internal.ts";
 import type { City } from "../../infra/local/city.ts";
+import { compileCache } from "./command.ts";
 
 const source = fileURLToPath(new URL("./function-process.ts", import.meta.url));
 
@@ -19,7 +20,7 @@ export interface Figures {
 /** A function's bundle in a separate process, which can be killed. */
 export const startBundle = (fn: string, event: unknown, variables: Readonly<Record<string, string>>) => {
   const child = spawn(process.execPath, [source, fn, JSON.stringify(event)], {
-    env: variables,
+    env: { ...compileCache, ...variables },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const lines: string[] = [];
