@@ -35,7 +35,7 @@ const states: [string, ConsoleState, string[]][] = [
   [
     "unlinked by WhatsApp",
     { ...connected(), connection: { kind: "stopped", since: now(), answer: 401 } },
-    ["Unlinked", "WhatsApp has removed the link", "Try the old link again", "Pair again"],
+    ["Unlinked", "WhatsApp has removed the link", "Pair again"],
   ],
   [
     "banned for a time",
@@ -50,7 +50,7 @@ const states: [string, ConsoleState, string[]][] = [
   [
     "too old",
     { ...connected(), connection: { kind: "stopped", since: now(), answer: 405 } },
-    ["Rejected", "Version of WhatsApp Web", "Set version and connect"],
+    ["Rejected", "Connect again"],
   ],
   [
     "asked for a passkey",

@@ -56,8 +56,9 @@ const learnLimits = async (options: LimitOptions, limits: Limits): Promise<void>
   if (limits.isEndUnknown) await askLimits(options);
 };
 
-/** Observes what the platform announces. For a lock that may be the answer to a query, too: baileys reports both alike. */
+/** Observes what the platform announces. For a lock that may be the answer to a query, too: Baileys reports both alike. */
 export const learnAnnouncement = (options: LimitOptions, announced: Limits): Promise<void> => {
+  if (announced.lockedUntil !== undefined) options.pacing.announcedLocks += 1;
   if (announced.cap !== undefined) options.pacing.announcedCaps += 1;
   return learnLimits(options, announced);
 };
@@ -65,16 +66,17 @@ export const learnAnnouncement = (options: LimitOptions, announced: Limits): Pro
 /** Queries the account's limits and observes them. @returns undefined when the platform does not answer. */
 export const askLimits = async (options: LimitOptions): Promise<Limits | undefined> => {
   try {
-    const { announcedCaps } = options.pacing;
-    const { cap, ...lock } = await deadline(
+    const { announcedLocks, announcedCaps } = options.pacing;
+    const { cap, lockedUntil } = await deadline(
       options.channel.fetchLimits?.() ?? Promise.resolve<Limits>({}),
       maxAnswerMs,
     );
-    // a cap that was announced meanwhile is newer than this answer
-    const isNew = cap !== undefined && options.pacing.announcedCaps === announcedCaps;
-    const limits = { ...lock, ...(isNew && { cap }) };
-    await learnLimits(options, limits);
-    return limits;
+    // what was announced meanwhile is newer than this answer
+    const isLockNew = lockedUntil !== undefined && options.pacing.announcedLocks === announcedLocks;
+    const isCapNew = cap !== undefined && options.pacing.announcedCaps === announcedCaps;
+    const newCap = isCapNew ? { cap } : {};
+    await learnLimits(options, { ...(isLockNew && { lockedUntil }), ...newCap });
+    return { ...(lockedUntil !== undefined && { lockedUntil }), ...newCap };
   } catch (error) {
     log.warn("the platform does not answer for the limits of the account", { error });
     return undefined;

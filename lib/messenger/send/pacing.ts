@@ -53,7 +53,9 @@ export class Pacing {
   /** The messages that have no answer yet. */
   readonly #underWay = new Set<Sending>();
   readonly outages: Outages;
-  /** How often the platform has announced a cap. */
+  /** How often the platform has announced a lock. */
+  announcedLocks = 0;
+  /** How often it has announced a cap. */
   announcedCaps = 0;
 
   /** @param history undefined until the account is known: then nothing may be sent. */

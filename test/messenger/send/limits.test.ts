@@ -7,17 +7,20 @@ import { steadyNow } from "#lib/steady-clock.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { unusedAccount } from "./unused-account.ts";
 
-test("a cap that is announced during a query is not undone by its answer", async () => {
+test("limits that are announced during a query are not undone by its answer", async () => {
   const { sql } = await createMessengerDatabase();
-  const cap = { total: 10, used: 10, endsAt: new Date(Date.now() + 3_600_000) };
+  const inAnHour = new Date(Date.now() + 3_600_000);
+  const cap = { total: 10, used: 10, endsAt: inAnHour };
   const pacing = new Pacing(noPace, unusedAccount);
   const fetchLimits = async (): Promise<Limits> => {
-    await learnAnnouncement(options, { cap });
-    return { cap: null };
+    await learnAnnouncement(options, { lockedUntil: inAnHour, cap });
+    return { lockedUntil: null, cap: null };
   };
   const signal = new AbortController().signal;
   const options: LimitOptions = { sql, pacing, signal, channel: { isOpen: () => true, fetchLimits } };
   await askLimits(options);
   expect(pacing.capAt(steadyNow())).toMatchObject({ total: 10, used: 10 });
-  expect(await sql`select cap_used from messaging.number`).toEqual([{ cap_used: 10 }]);
+  expect(await sql`select cap_used, locked_until > now() as locked from messaging.number`).toEqual([
+    { cap_used: 10, locked: true },
+  ]);
 });
