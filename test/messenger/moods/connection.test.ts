@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { log } from "#lib/log.ts";
 import { ownVersion } from "#lib/messenger/channels/whatsapp/link/web-version.ts";
 import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/settings.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
@@ -232,8 +233,13 @@ describe("a version that is too old", () => {
     platform.disconnect("drop");
     await asked;
     platform.behave({});
+    const warn = vi.spyOn(log, "warn");
+    onTestFinished(() => warn.mockRestore());
     await task.findWhatsApp()?.unlink();
     await untilKind(task, "pairing");
+    // a look-up that nobody ends gives up by itself, with a TimeoutError
+    const error = expect.objectContaining({ name: "AbortError" });
+    expect(warn).toHaveBeenCalledWith("cannot read the current version of the web client", { error });
   });
 });
 
