@@ -22,7 +22,8 @@ export const messagingApi: Api = {
   routes: messagingRoutes,
   envelope: messagingEnvelope,
   authorizers: messagingAuthorizers,
-  binaryMediaTypes: ["multipart/form-data"],
+  // a function gets the bytes as they were sent; the gateway would replace what is not UTF-8
+  binaryMediaTypes: ["*/*"],
   // some hundred sends may arrive at once: the messenger paces them. The burst is larger than what one address may
   // send in a minute, so that an address without credentials cannot use it up
   throttle: { requestsPerSecond: 100, burst: 1_250 },

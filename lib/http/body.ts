@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import httpJsonBodyParser from "@middy/http-json-body-parser";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { Fault } from "#lib/faults/fault.ts";
@@ -16,31 +17,68 @@ export const bodyLimit = (maxBytes = defaultMaxBytes): Middleware => ({
   },
 });
 
-const textOf = ({ body, isBase64Encoded }: Pick<APIGatewayProxyEvent, "body" | "isBase64Encoded">): string =>
-  Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8").toString();
+type Body = Pick<APIGatewayProxyEvent, "headers" | "body" | "isBase64Encoded">;
+
+const utf8 = /^(?:utf-?8|us-ascii)$/i;
+const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
 
 /**
- * Treats an empty body as `{}`, whatever its Content-Type, and drops a byte order mark, which .NET and PowerShell may
- * write (RFC 8259, 8.1).
+ * Returns the body as text, without a byte order mark, which .NET and PowerShell may write (RFC 8259, 8.1).
+ *
+ * @throws Fault 400 for bytes that are not UTF-8: decoded leniently, they become other characters, and a name that is
+ * stored, sent or compared is then wrong.
  */
+const textOf = ({ headers, body, isBase64Encoded }: Body): string => {
+  const declared = headers["content-type"]?.match(charset)?.[1] ?? "utf-8";
+  const bytes = Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8");
+  if (!utf8.test(declared) || !isUtf8(bytes))
+    throw badRequest("The body is not valid UTF-8; encode it as UTF-8, and declare no other charset");
+  return bytes.toString().replace(/^\uFEFF/, "");
+};
+
+/** Media types of JSON, with any parameters. `text/json` is what older clients send. */
+const json = /^\s*(?:application|text)\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
+
+/** Treats an empty body as `{}`, whatever its Content-Type. */
 const normalizeText: Middleware = {
   before: ({ event }) => {
-    const text = textOf(event).replace(/^\uFEFF/, "");
+    const text = textOf(event);
     const isEmpty = text.trim() === "";
     event.body = isEmpty ? "{}" : text;
     event.isBase64Encoded = false;
-    if (isEmpty) event.headers["content-type"] = "application/json";
+    if (isEmpty || json.test(event.headers["content-type"] ?? ""))
+      event.headers["content-type"] = "application/json";
   },
 };
 
-const toFault = (status: number, message: string): Fault => {
+/** What each complaint of V8 about JSON usually comes from, and what to do. */
+const causes: readonly [RegExp, string][] = [
+  [/^Bad control/, "write a line break in a text as \\n and a tab as \\t"],
+  [/^Bad (?:escaped|Unicode)/, "write a backslash in a text as \\\\"],
+  [
+    /^Expected (?:double-quoted )?property name|^Unexpected token '[\]}]'/,
+    "use double quotes, and no comma after the last value",
+  ],
+  [/^Unterminated|^Unexpected end/, "it ends too early: send the whole body"],
+];
+
+/** Says where a body stops being JSON. It repeats nothing of the body, which V8's own message does. */
+const invalidJson = (cause: unknown): Fault => {
+  const message = String((cause as { message?: unknown } | undefined)?.message);
+  const [, line, column] = message.match(/\(line (\d+) column (\d+)\)$/) ?? [];
+  const place = line === undefined ? "" : ` at line ${line}, column ${column}`;
+  const advice = causes.find(([complaint]) => complaint.test(message))?.[1] ?? "let a JSON library write it";
+  return badRequest(`The body is not valid JSON${place}; ${advice}`);
+};
+
+const toFault = (status: number, { message, cause }: Error): Fault => {
   if (status === 415)
     return badRequest(
       "The Content-Type must be application/json; with curl: -H 'Content-Type: application/json'",
     );
   if (message.startsWith("Forbidden key"))
     return badRequest("The body must not have a key named __proto__ or constructor.prototype");
-  return badRequest("The body is not valid JSON");
+  return invalidJson(cause);
 };
 
 const isHttpError = (error: unknown): error is Error & { statusCode: number } =>
@@ -49,7 +87,7 @@ const isHttpError = (error: unknown): error is Error & { statusCode: number } =>
 /** Replaces the parser's 415 and 422 by the contract's 400. Its error contains the body, so it is not set as a cause. */
 const replaceParserErrors: Middleware = {
   onError: (request) => {
-    if (isHttpError(request.error)) request.error = toFault(request.error.statusCode, request.error.message);
+    if (isHttpError(request.error)) request.error = toFault(request.error.statusCode, request.error);
   },
 };
 

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type * as z from "zod/mini";
 import type { FieldError } from "#lib/faults/fault.ts";
-import { invalidFields } from "#lib/faults/invalid-input.ts";
+import { invalidField, invalidFields } from "#lib/faults/invalid-input.ts";
 
 type Where = "body" | "query" | "path" | "headers";
 
@@ -23,11 +23,32 @@ export const readHeaders = ({ headers, multiValueHeaders }: APIGatewayProxyEvent
 });
 
 /**
+ * Finds a text with U+FFFD: a program that read it with the wrong encoding lost a letter there. Sent on, stored or
+ * compared, it would be a wrong statement.
+ */
+const findDamaged = (input: unknown, path = ""): string | undefined => {
+  if (typeof input === "string") return input.includes("\uFFFD") ? path : undefined;
+  if (typeof input !== "object" || input === null || input instanceof Uint8Array) return undefined;
+  for (const [name, value] of Object.entries(input)) {
+    const found = findDamaged(value, path === "" ? name : `${path}.${name}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+/**
  * Validates input against its schema.
  *
- * @throws Fault 400 that lists each invalid field with the schema's message, or `params.fault` of the first issue.
+ * @throws Fault 400 that lists each invalid field with the schema's message, or `params.fault` of the first issue; and for
+ * a text with U+FFFD.
  */
 export const check = <T>(schema: z.ZodMiniType<T>, input: unknown, where: Where): T => {
+  const damaged = where === "headers" ? undefined : findDamaged(input);
+  if (damaged !== undefined)
+    throw invalidField(
+      damaged,
+      `A character was lost (U+FFFD) in ${damaged}; the text was read with another encoding: read and send it as UTF-8`,
+    );
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;

@@ -118,7 +118,7 @@ export const messagingMedia: Section = {
     {
       name: "answers the contract's 500 to a form without a usable boundary",
       needs,
-      fix: "Check lib/http/multipart-headers.ts, and that multipart/form-data is the only entry in binaryMediaTypes of the API.",
+      fix: "Check lib/http/multipart-headers.ts, and that */* is the only entry in binaryMediaTypes of the API.",
       check: async (system) => {
         for (const path of ["/send/image", "/send/file"])
           for (const type of noMultiparts) {
