@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { explainPhone, isPhone, maskPhone } from "#lib/messaging/phone.ts";
+import { maskPhone } from "#lib/messaging/phone.ts";
+import { readPhone as readNumber } from "#lib/messaging/phone-reading.ts";
 import type { NotifyContext } from "#lib/notification/context.ts";
 import { type Decision, previewJob, RunError, runJob } from "#lib/notification/dispatch.ts";
 import { findJob, type Job, jobs } from "#lib/notification/jobs.ts";
@@ -34,9 +35,10 @@ const readTime = (text: string): Date => {
   return new Date(text);
 };
 
-const readPhone = (phone: string): string => {
-  if (!isPhone(phone)) throw new WrongCall(explainPhone(phone));
-  return phone;
+const readPhone = (text: string): string => {
+  const read = readNumber(text);
+  if ("problem" in read) throw new WrongCall(read.problem);
+  return read.phone;
 };
 
 interface NamedTemplate {
