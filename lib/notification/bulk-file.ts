@@ -37,7 +37,7 @@ const columnsOf = (template: Template): FileColumn[] => {
   const columnOf = (header: string): FileColumn => ({
     header,
     check: acceptAny,
-    ...(optional.includes(header) && { whenAbsent: "null" }),
+    ...(optional.includes(header) && { whenAbsent: "null", isOptional: true as const }),
   });
   const columns = ["phone", ...Object.keys(listRules(template))].map(columnOf);
   return [...columns, ...(columns.some(({ header }) => header === "country") ? [] : [countryColumn])];
