@@ -48,6 +48,7 @@ const countryColumn = {
   header: "country",
   check: acceptAny,
   whenAbsent: "null",
+  isOptional: true,
 } as const satisfies FileColumn;
 
 /** Reads a number, which may be one abroad if its line names the country. */

@@ -175,3 +175,36 @@ test("a file reaches whom it means: other numbers have the cause as their reason
     ...["6591234568", "81312345678", "6281312345678"],
   ]);
 });
+
+test("blank cells that a spreadsheet adds or leaves out, and its line sep=;, change nothing; lines count as it shows them", async () => {
+  const { template } = bulkOf(0);
+  const rows = [
+    "phone;name;subject;details",
+    "",
+    "081200000001;A;B;C;;",
+    ";;;",
+    "081200000002;A;B",
+    "0812;A;B;C",
+  ];
+  const file = Readable.from([Buffer.from(["sep=;", ...rows].join("\r\n"))]);
+  const { rejected, counts } = await previewBulk(
+    contextWith(),
+    (await readBulk(file, { template, class: "bulk" })).bulk,
+  );
+  expect(counts["would be sent"]).toBe(1);
+  expect(rejected).toMatchObject([
+    { line: 5, outcome: "invalid values", reason: expect.stringContaining("details") },
+    { line: 6, outcome: "invalid number" },
+  ]);
+});
+
+test("a title above the header and unknown headers are named, with what to do", async () => {
+  const { template } = bulkOf(0);
+  const read = (text: string) => readBulk(Readable.from([Buffer.from(text)]), { template, class: "bulk" });
+  await expect(read("DATA WARGA;;;\nphone;name;subject;details\n")).rejects.toThrow(
+    'Line 1 is not the header: "DATA WARGA". The header is in line 2: delete the lines above it.',
+  );
+  await expect(read("no hp;nama;subject;details\n")).rejects.toThrow(
+    "these are missing: phone, name. Found: no hp, nama, subject, details.",
+  );
+});

@@ -155,7 +155,7 @@ test.each([
   [["run", job, "--at", "2999-01-01T00:00Z"], "is in the future"],
   [["run", job, "more"], "Too many arguments for 'run'"],
   [["send", "nonsense", "6281234567890"], "Unknown template: nonsense"],
-  [["send", "proof", "081234567890"], "replace the leading 0"],
+  [["send", "proof", "81312345678"], "phone has two meanings"],
   [["send", "proof", "6281234567890", "name"], "Expected key=value, not name"],
   [
     ["send", "proof", "6281234567890", "naem=a"],
