@@ -113,13 +113,15 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
     functions: ["employee.end_sessions", "employee.list_sessions", "employee.unlock_account"],
   },
   importer: {
-    functions: ["resident.begin_import", "resident.fold_changes"],
+    functions: ["resident.begin_import", "resident.fold_changes", "resident.fold_name"],
     relations: {
       "office.alert": all,
       "office.appointment": all,
       "office.document": all,
       "office.on_call": all,
       "office.queue_ticket": all,
+      "resident.correction (column_name)": read,
+      "resident.correction (replaced)": read,
       "resident.correction (resident_id)": read,
       "resident.resident": write,
       "tourism.category": write,
