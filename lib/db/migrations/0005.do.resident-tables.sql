@@ -10,16 +10,15 @@
 set role municipal_owner;
 
 -- The form in which names are searched and compared: lower case by ICU's root rules in any locale, each sequence of blanks as
--- one, and without diacritics, apostrophes and marks that nobody sees: MA’RUF is Maruf, José is Jose.
+-- one, without apostrophes and marks that nobody sees: MA’RUF is maruf. Verification also leaves out diacritics.
 create function resident.fold_name(name text) returns text
 language sql immutable parallel safe
 return case
   -- most names are plain, and this takes a fraction of the time
   when name collate "C" !~ '[^ -&(-_a-~]|  ' then lower(name collate "C")
-  else lower(regexp_replace(regexp_replace(
-    translate(normalize(translate(name, U&'\00b4', ''), NFKD),
-      U&'''`\2018\2019\201b\02b9\02bb\02bc\02be\02bf\02ca\02cb\2032\055a', '') collate "C",
-    '[\u0300-\u036f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]', '', 'g'),
+  else lower(regexp_replace(translate(
+    normalize(regexp_replace(name collate "C", '[\u00ad\u00b4\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]', '', 'g'), NFKC),
+    U&'''`\2018\2019\201b\02b9\02bb\02bc\02be\02bf\02ca\02cb\2032\055a', '') collate "C",
     '[\s\u0085\u1680\u2028\u2029]+', ' ', 'g') collate "und-x-icu") collate "C"
 end;
 

@@ -44,7 +44,12 @@ insert into resident.name_rule (kind, place, written, read_as) values
   ('letters', 1, 'oe', 'u'), ('letters', 2, 'tj', 'c'), ('letters', 3, 'ch', 'kh'), ('letters', 4, 'dj', 'j'),
   ('letters', 5, 'j', 'y');
 
--- Punctuation separates words, but for apostrophes, which fold_name removes.
+-- As for searches, and without diacritics: José is Jose.
+create function resident.plain_letters(words text) returns text
+language sql immutable parallel safe
+return regexp_replace(normalize(resident.fold_name(words), NFKD) collate "C", '[\u0300-\u036f]', '', 'g');
+
+-- Any other punctuation separates words.
 create function resident.split_words(words text) returns text[]
 language sql immutable parallel safe
 return string_to_array(trim(regexp_replace(
@@ -53,7 +58,7 @@ return string_to_array(trim(regexp_replace(
 -- Case, spaces, punctuation and diacritics make no difference.
 create function resident.canonical_text(words text) returns text
 language sql immutable parallel safe
-return array_to_string(resident.split_words(resident.fold_name(words)), '');
+return array_to_string(resident.split_words(resident.plain_letters(words)), '');
 
 -- The rules in the form in which they are looked up; titles are without dots, and the pairs with the one between two words.
 create type resident.name_rules as (
@@ -113,7 +118,7 @@ language plpgsql stable
 set search_path = resident, pg_temp as $$
 declare
   rules constant resident.name_rules := resident.read_name_rules();
-  words text[] := resident.split_words(resident.strip_titles_behind(resident.fold_name(name), rules.titles_behind));
+  words text[] := resident.split_words(resident.strip_titles_behind(resident.plain_letters(name), rules.titles_behind));
   spelling text := '';
 begin
   loop
