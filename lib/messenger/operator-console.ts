@@ -12,7 +12,7 @@ import type { LocalUser } from "./console/login/local-users.ts";
 import { openActs } from "./console/state/acts.ts";
 import type { BulkDesk } from "./console/state/bulk.ts";
 import { type Connection, readConsoleState } from "./console/state/state.ts";
-import { setAnswer } from "./outbox/answer.ts";
+import { setAnswer, settleUnresolved } from "./outbox/answer.ts";
 import { cancelRun } from "./outbox/cancel.ts";
 import type { Obstacle } from "./outbox/message.ts";
 import { setPaused } from "./outbox/pause.ts";
@@ -88,7 +88,10 @@ export const buildConsole = (
   };
   const prefer = async (phone: string, wish: Wish) => {
     const pepper = await findPepper();
-    return sql.begin((tx) => setPreference(tx, pepper, phone, wish));
+    return sql.begin(async (tx) => {
+      if (wish === "out") await settleUnresolved(tx);
+      return setPreference(tx, pepper, phone, wish);
+    });
   };
   registerConsole(server, {
     findUsers,

@@ -297,7 +297,7 @@ create table messaging.auth_key (
   primary key (account, type, id, version)
 );
 
--- Caches the address of a number on the platform, which may contain another number; null if it is not registered. For each
+-- Caches the address of a number on the platform, which may contain another number, or the user id of the Cloud API; null if it is not registered. For each
 -- account: with the answer the account's keys learn the contact's LID.
 create table messaging.number_check (
   account smallint not null references messaging.account,
@@ -344,6 +344,9 @@ create table messaging.control (
   paused_at timestamptz,
   -- what persons are answered who write to the city's number; null for no answer
   answer text check (length(answer) between 1 and 400),
+  -- replies with a word such as STOP whose sender's number is unknown
+  unresolved integer not null default 0,
+  unresolved_at timestamptz,
   -- the backup from which this database was restored last
   restored_from text
 );
