@@ -33,10 +33,13 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
     functions: [
       "messaging.can_send",
       "messaging.count_waiting",
+      "messaging.end_unwanted",
       "messaging.find_in_run",
       "messaging.first_insert",
       "messaging.has_next_channel",
       "messaging.is_ready",
+      "messaging.list_numbers",
+      "messaging.may_have_arrived",
       "messaging.next_account",
       "messaging.quiet_until",
       "messaging.takes_from_pool",
@@ -193,6 +196,8 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
     functions: [
       "audience.moment",
       "messaging.count_states",
+      "messaging.end_unwanted",
+      "messaging.list_numbers",
       "notification.add_opt_out",
       "notification.count_recipients",
       "notification.list_opted_out",
