@@ -30,6 +30,8 @@ export const connected = (): ConsoleState => ({
   paused: false,
   pausedSince: null,
   answer: "This number does not read messages; call 112.",
+  unresolved: 0,
+  unresolvedAt: null,
   limitedSince: null,
   stoppedSince: null,
   due: {
