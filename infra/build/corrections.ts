@@ -14,7 +14,14 @@ const silence = (source: string) => {
   return /\bconsole\b/.test(silent) ? undefined : silent;
 };
 
-const unguarded = "const x = socket.write(chunk, fn)";
+/** Replaces texts that a source has exactly once. */
+const replace =
+  (changes: Readonly<Record<string, string>>) =>
+  (source: string): string | undefined => {
+    if (Object.keys(changes).some((text) => source.split(text).length !== 2)) return undefined;
+    return Object.entries(changes).reduce((text, [from, to]) => text.replace(from, () => to), source);
+  };
+
 const guard = `if (socket === null) {
   const lost = Errors.connection("CONNECTION_CLOSED", options)
   chunk = nextWriteTimer = null
@@ -24,7 +31,6 @@ const guard = `if (socket === null) {
   setImmediate(() => connection.queue === queues.connecting || onclose(connection, lost))
   return true
 }`;
-const stale = "clearImmediate(nextWriteTimer)\n    socket.removeListener";
 
 /**
  * postgres.js 3.4.9 may write to a connection after it has closed. The write comes from a callback, so its TypeError
@@ -36,39 +42,65 @@ const stale = "clearImmediate(nextWriteTimer)\n    socket.removeListener";
  * @see https://github.com/porsager/postgres/issues/1208
  * @see https://github.com/porsager/postgres/issues/1223
  */
-const guardWrites = (source: string) =>
-  [unguarded, stale].every((text) => source.split(text).length === 2)
-    ? source
-        .replace(unguarded, `${guard}\n${unguarded}`)
-        .replace(stale, stale.replace("\n", "\n    chunk = nextWriteTimer = errorResponse = null\n"))
-    : undefined;
-
-const describes = "q.onlyDescribe || (parameters.length && !q.prepared)";
+const guardWrites = {
+  "const x = socket.write(chunk, fn)": `${guard}\nconst x = socket.write(chunk, fn)`,
+  "clearImmediate(nextWriteTimer)\n    socket.removeListener":
+    "clearImmediate(nextWriteTimer)\n    chunk = nextWriteTimer = errorResponse = null\n    socket.removeListener",
+};
 
 /**
  * A statement that is not kept waits twice for the server: for the types of its parameters, then for its rows. The functions
  * pass texts, numbers and bytes, whose types the server finds by itself.
  */
-const sendAtOnce = (source: string) =>
-  source.split(describes).length === 2
-    ? source.replace(describes, describes.replace("&&", "&& q.prepare &&"))
-    : undefined;
+const sendAtOnce = {
+  "(parameters.length && !q.prepared)": "(parameters.length && q.prepare && !q.prepared)",
+};
 
-const cancels = "this.canceller(this), this.canceller = null";
+/**
+ * When the other side ends a connection before the first query, postgres.js opens it again without a pause, for as long as
+ * that happens: 2,000 times a second. Rejects the query instead; the next one waits for `backoff`.
+ *
+ * @see https://github.com/porsager/postgres/issues/1193
+ */
+const failStart = {
+  "if (initial)\n      return reconnect()\n\n    !hadError && (query ||": "!hadError && (initial || query ||",
+};
+
+const wrongServer = `errorResponse.code === "25006" && !connection.reserved && !query.cursorFn && !query.moved
+            ? (query.active = query.state = null, query.moved = true, query.handler(query))
+            : errored(errorResponse)`;
+
+/**
+ * After a failover, a connection may lead to the former primary, which only reads (25006), and each write on it would fail.
+ * Closes all connections of the pool, so that the server's name is resolved anew, and repeats the rejected statement once:
+ * it has changed nothing. A transaction is not repeated. `end` would also take connections that are not open out of the pool.
+ */
+const leaveReadOnlyServer = {
+  "onclose = noop } = {}": "onclose = noop, close = noop } = {}",
+  "!connection.reserved && onend(connection),":
+    "!connection.reserved && connection.queue !== queues.closed && onend(connection),",
+  "errorResponse = Errors.postgres(parseError(x))\n    } else":
+    'errorResponse = Errors.postgres(parseError(x))\n      errorResponse.code === "25006" && close()\n    } else',
+  "? retry(query, errorResponse)\n            : errored(errorResponse)": `? retry(query, errorResponse)\n            : ${wrongServer}`,
+};
 
 /** A query that is cancelled while the server is gone rejects a promise that nobody has, which ends the process. */
-const catchCancels = (source: string) =>
-  source.split(cancels).length === 2
-    ? source.replace(cancels, "this.canceller(this).catch(() => {}), this.canceller = null")
-    : undefined;
+const catchCancels = {
+  "this.canceller(this), this.canceller = null":
+    "this.canceller(this).catch(() => {}), this.canceller = null",
+};
 
 const corrections: readonly Correction[] = [
   { file: /[\\/]libsignal[\\/].*\.js$/, correct: silence },
   {
     file: /[\\/]postgres[\\/]src[\\/]connection\.js$/,
-    correct: (source) => sendAtOnce(guardWrites(source) ?? ""),
+    correct: replace({ ...guardWrites, ...sendAtOnce, ...failStart, ...leaveReadOnlyServer }),
   },
-  { file: /[\\/]postgres[\\/]src[\\/]query\.js$/, correct: catchCancels },
+  {
+    file: /[\\/]postgres[\\/]src[\\/]index\.js$/,
+    correct: replace({ "{ onopen, onend, onclose }": "{ onopen, onend, onclose, close }" }),
+  },
+  { file: /[\\/]postgres[\\/]src[\\/]query\.js$/, correct: replace(catchCancels) },
 ];
 
 /** @returns the corrected source; undefined for a file that needs none. @throws Error for an unknown version. */

@@ -7,7 +7,7 @@ import { lazy } from "#lib/lazy.ts";
 import { log } from "#lib/log.ts";
 import { waiting } from "#lib/waits.ts";
 import { driverOptions, types } from "./credentials.ts";
-import { isLostConnection, tooManyConnections } from "./lost-connection.ts";
+import { isLostConnection, isUnreachable, tooManyConnections } from "./lost-connection.ts";
 import { readCredentials } from "./role-login.ts";
 
 /** A caller gets a response within 3 s even when the database hangs; the rest is for sending the response. */
@@ -79,16 +79,19 @@ const attempt = async <T>(work: Work<T>, isExpired: () => boolean): Promise<T> =
     try {
       return await work(await connection());
     } catch (error) {
-      if (isExpired() || made === maxAttempts || !recover(error)) throw error;
+      if (isExpired() || made === maxAttempts || !recover(error, made)) throw error;
     }
 };
 
 /** Prepares a retry. @returns false for an error that a retry cannot fix. */
-const recover = (error: unknown): boolean => {
+const recover = (error: unknown, made: number): boolean => {
   const code = codeOf(error);
-  if (code !== INVALID_PASSWORD && !isLostConnection(code)) return false;
+  const isMoved = isUnreachable(code) && made === 1;
+  if (code !== INVALID_PASSWORD && !isLostConnection(code) && !isMoved) return false;
   log.warn("database connection renewed", { code });
   disconnect();
+  // a restored database has another address
+  if (isMoved) credentials.reset();
   if (code === INVALID_PASSWORD) refused = credentials.reset();
   return true;
 };
@@ -118,7 +121,11 @@ export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
     return await waiting("database_ms", answered);
   } catch (cause) {
     // after any other failure than a failed statement the connection's state is unknown
-    if (!(cause instanceof postgres.PostgresError && cause.severity === "ERROR")) disconnect();
+    if (
+      !(cause instanceof postgres.PostgresError && cause.severity === "ERROR") ||
+      isLostConnection(codeOf(cause))
+    )
+      disconnect();
     // a restored database has another address
     if (!(cause instanceof postgres.PostgresError)) credentials.reset();
     if (codeOf(cause) === QUERY_CANCELED) throw new Fault(tookTooLong, { cause });

@@ -1,4 +1,7 @@
-/** Error codes of postgres.js, Node and the server for a connection that is lost or does not respond. */
+/**
+ * Error codes of postgres.js, Node and the server for a connection that is lost, does not respond, or leads to a server that
+ * cannot serve: one that starts, stops or only reads.
+ */
 const codes = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_ENDED",
@@ -8,11 +11,19 @@ const codes = new Set([
   "EPIPE",
   "ETIMEDOUT",
   "57P01", // admin_shutdown: the server ended it
+  "57P02", // crash_shutdown
+  "57P03", // cannot_connect_now: it starts or stops
+  "25006", // read_only_sql_transaction: the former primary of a failover
   "57P05", // idle_session_timeout: the server ended it while nobody used it
 ]);
 
 /** Neither the server nor the role has a connection left. */
 export const tooManyConnections = "53300";
 
-/** Whether an error code means a lost database connection; the outcome of the statement is then unknown. */
-export const isLostConnection = (code: string | undefined): boolean => code !== undefined && codes.has(code);
+/** Whether an error code means a lost database connection, class 08 included; the outcome of the statement is then unknown. */
+export const isLostConnection = (code: string | undefined): boolean =>
+  code !== undefined && (codes.has(code) || /^08...$/.test(code));
+
+/** Node's error codes for a server that cannot be reached, such as one whose address has changed. */
+const unreachableCodes = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"];
+export const isUnreachable = (code: string): boolean => unreachableCodes.includes(code);

@@ -60,11 +60,14 @@ const join = async (sql: postgres.Sql): Promise<number> => {
   return own?.pid ?? 0;
 };
 
-/** @returns undefined once the connection that took the locks is no longer open. */
+/**
+ * @returns undefined once the connection that took the locks is no longer open, or its server only reads: another one is the
+ * primary then, and has other locks.
+ */
 const findSeats = async (sql: postgres.Sql, pid: number, timeoutMs: number): Promise<Seats | undefined> => {
   const read = async () => {
     const [row] = await sql<{ same: boolean; tasks: number }[]>`
-      select pg_backend_pid() = ${pid} as same, (
+      select pg_backend_pid() = ${pid} and current_setting('transaction_read_only') = 'off' as same, (
         select count(*)::int from pg_locks
         where locktype = 'advisory' and classid = ${taskKey} and objsubid = 2 and granted
           and database = (select oid from pg_database where datname = current_database())) as tasks`;

@@ -5,12 +5,17 @@ import { connectFor } from "../steps/connections.ts";
 const freeze = (milliseconds: number) =>
   void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 
-test("the first request of an environment whose connection the server ended while it was frozen is served", async () => {
+/** The functions' own connection, in this process. */
+const load = async () => {
   vi.resetModules();
   for (const [name, value] of Object.entries(inject("city").variables["resident/list"] ?? {}))
     vi.stubEnv(name, value);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const { withDatabase } = await import("#lib/db/database.ts");
+  return (await import("#lib/db/database.ts")).withDatabase;
+};
+
+test("the first request of an environment whose connection the server ended while it was frozen is served", async () => {
+  const withDatabase = await load();
   const findProcess = () =>
     withDatabase(async (sql) => {
       const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
@@ -24,3 +29,13 @@ test("the first request of an environment whose connection the server ended whil
   const [left] = await connectFor("adminUrl")`select from pg_stat_activity where pid = ${first ?? 0}`;
   expect(left).toBeUndefined();
 });
+
+test.each(["25006", "57P01", "57P02", "57P03", "08000", "08006", "ENOTFOUND", "ECONNREFUSED"])(
+  "a request is served whose first attempt fails with %s",
+  async (code) => {
+    const withDatabase = await load();
+    const fail = () => Promise.reject(Object.assign(new Error("wrong server"), { code }));
+    const work = vi.fn().mockImplementationOnce(fail).mockResolvedValue("served");
+    expect(await withDatabase(work)).toBe("served");
+  },
+);

@@ -1,17 +1,49 @@
-import { expect, test } from "vitest";
+import postgres from "postgres";
+import { expect, onTestFinished, test } from "vitest";
 import { localSecretName, readLocalSecret } from "../../infra/local/secrets/store.ts";
 import { useOwnCity } from "../steps/city/own-city.ts";
+import { startWire } from "../steps/wire.ts";
 
 const own = useOwnCity();
 
-test("a function whose server is gone finds the one that its secret names since, with its next request", async () => {
-  const ask = async () => (await own.ask("/v1/pariwisata/kategori")).status;
+const ask = async (path = "/v1/pariwisata/kategori", body?: object) => (await own.ask(path, body)).status;
+
+const openMove = () => {
   const { secrets } = own.city;
   const credentials = readLocalSecret("database/tourism", secrets);
   const move = (port: number) =>
     secrets.put(localSecretName("database/tourism"), JSON.stringify({ ...credentials, port }));
+  return { move, port: credentials.port };
+};
+
+test("a function whose server is gone finds the one that its secret names since, with its next request", async () => {
+  const { move, port } = openMove();
   move(1);
   expect(await ask()).toBe(500);
-  move(credentials.port);
+  move(port);
   expect(await ask()).toBe(200);
+});
+
+test("a request finds the server that the secret names since its connection was closed", async () => {
+  const { move, port } = openMove();
+  const wire = await startWire(port);
+  move(wire.port);
+  own.city.reload();
+  expect(await ask()).toBe(200);
+  move(port);
+  wire.stop();
+  expect(await ask()).toBe(200);
+});
+
+test("a function that has connected while the server only read serves the first request after that", async () => {
+  const password = own.city.secrets.find("municipal/local/database/superuser")?.value ?? "";
+  const url = Object.assign(new URL(own.city.database.adminUrl), { username: "postgres", password });
+  // opened before, so that it may write
+  const sql = postgres(url.href, { max: 1 });
+  onTestFinished(() => sql.end());
+  const name = sql(url.pathname.slice(1));
+  await sql`alter database ${name} set default_transaction_read_only = on`;
+  expect(await ask("/v1/penduduk", {})).toBe(500);
+  await sql`alter database ${name} reset default_transaction_read_only`;
+  expect(await ask("/v1/penduduk", {})).toBe(200);
 });

@@ -1,4 +1,5 @@
-import { expect, inject, onTestFinished, test, vi } from "vitest";
+import postgres from "postgres";
+import { describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { startSecrets } from "../steps/secrets.ts";
 import { startWire, wireFaults } from "../steps/wire.ts";
 
@@ -8,8 +9,8 @@ const layWire = async (port: string) => {
   return wire;
 };
 
-/** A pool of one connection, through wires. */
-const openPool = async () => {
+/** A pool, through wires. */
+const openPool = async (max = 1) => {
   const { hostname, port, username, password, pathname } = new URL(inject("city").messengerUrl);
   const wire = await layWire(port);
   const { store, url } = await startSecrets({ DATABASE_SECRET_ID: "role", DATABASE_TLS: "disable" });
@@ -18,7 +19,7 @@ const openPool = async () => {
   const login = { host: hostname, port: wire.port, dbname: pathname.slice(1), username, password };
   store.put("role", JSON.stringify(login));
   const { connect } = await import("#lib/db/pool.ts");
-  const sql = await connect(1, undefined, 1_000);
+  const sql = await connect(max, undefined, 1_000);
   onTestFinished(() => sql.end({ timeout: 0 }));
   return { sql, wire, secrets };
 };
@@ -41,4 +42,58 @@ test("a statement fails whose server has vanished, and the next one gets a new c
   wire.lose();
   await expect(sql`select 1`).rejects.toMatchObject({ code: "CONNECTION_CLOSED" });
   expect(await sql`select 2 as n`).toEqual([{ n: 2 }]);
+});
+
+test("a server that accepts and closes gets one connection for each query, which fails at once", async () => {
+  const { sql, wire } = await openPool();
+  wire.fail("half-close");
+  for (const connections of [1, 2, 3]) {
+    await expect(sql`select 1`).rejects.toMatchObject({ code: "CONNECTION_CLOSED" });
+    expect(wire.connections()).toBe(connections);
+  }
+  wire.well();
+  expect(await sql`select 2 as n`).toEqual([{ n: 2 }]);
+});
+
+const readOnly = "25006";
+
+describe("the server has become read-only, as the former primary of a failover", () => {
+  const write = (sql: postgres.ISql) => sql`update messaging.leadership set holder = holder where false`;
+  /** Both connections at once; a setting stays with its connection. */
+  const onBoth = <T>(ask: () => Promise<T>) => Promise.all([ask(), ask()]);
+  const openReadOnly = async () => {
+    const { sql } = await openPool(2);
+    const turn = () => sql`select set_config('default_transaction_read_only', 'on', false), pg_sleep(0.05)`;
+    await onBoth(turn);
+    return sql;
+  };
+  const listSettings = async (sql: postgres.Sql) => {
+    const show = () => sql`select current_setting('transaction_read_only') as setting, pg_sleep(0.05)`;
+    return (await onBoth(show)).map(([row]) => row?.setting);
+  };
+
+  test("a statement runs on a new connection, and all of the pool are replaced", async () => {
+    const sql = await openReadOnly();
+    expect(await listSettings(sql)).toEqual(["on", "on"]);
+    await write(sql);
+    expect(await listSettings(sql)).toEqual(["off", "off"]);
+  });
+
+  test("a transaction fails, and its repetition gets a new connection", async () => {
+    const sql = await openReadOnly();
+    await expect(sql.begin(write)).rejects.toMatchObject({ code: readOnly });
+    await sql.begin(write);
+  });
+
+  test("a statement fails after two connections while every server is read-only, and reads are served", async () => {
+    const sql = postgres(inject("city").messengerUrl, {
+      max: 2,
+      connection: { default_transaction_read_only: true },
+    });
+    onTestFinished(() => sql.end({ timeout: 0 }));
+    for (let n = 0; n < 3; n++) {
+      await expect(write(sql)).rejects.toMatchObject({ code: readOnly });
+      expect(await listSettings(sql)).toEqual(["on", "on"]);
+    }
+  });
 });

@@ -65,6 +65,23 @@ test("one of two candidates leads, and the other one when it withdraws", async (
   expect(most()).toBe(1);
 });
 
+test("a leader whose server has become read-only ends its term, and leads again on a new connection", async () => {
+  const { startCandidate, open, elected, ended, epochs } = await openElection();
+  const opened: postgres.Sql[] = [];
+  const first = elected();
+  startCandidate("a", async (onClose) => {
+    const sql = await open(1, onClose);
+    opened.push(sql);
+    return sql;
+  });
+  await first;
+  const [end, next] = [ended(), elected()];
+  await opened[0]?.unsafe("set default_transaction_read_only = on");
+  await end;
+  await next;
+  expect(epochs).toEqual([1, 2]);
+});
+
 test("a leader that withdraws holds the lock until its work has stopped", async () => {
   const { startCandidate, sql, epochs, elected, most } = await openElection();
   const stopped = Promise.withResolvers<void>();

@@ -113,6 +113,8 @@ export const startWire = async (port: number, { onRequest, onAnswer }: Watches =
   await once(server, "listening");
   return {
     port: (server.address() as AddressInfo).port,
+    /** How many have been opened. */
+    connections: () => connections,
     /** Makes open and new connections fail. */
     fail(next: WireFault) {
       fault = next;
