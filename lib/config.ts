@@ -34,6 +34,8 @@ const Environment = z.object({
   LEGACY_AUTH_URL: z.optional(z.url()),
   /** Base URL of the employee system, before `/index.php`. */
   EMPLOYEE_SYSTEM_URL: z.optional(z.url()),
+  /** Country code of the city: a leading 0 of a phone number stands for it. */
+  COUNTRY_CODE: z._default(z.string().check(z.regex(/^[1-9]\d{0,2}$/)), "62"),
   /** Secret with the one or two valid credentials of the messaging API. */
   BASIC_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Public addresses of the two APIs, without a trailing slash. */

@@ -132,6 +132,8 @@ const Context = z.object({
   consoleLogin: z.optional(ConsoleLogin),
   /** The IAM role of the citizens' portal, which may then get reports about citizens. When absent, there is no such function. */
   citizenPortalRole: z.optional(text(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/)),
+  /** Country code of the city, for which a leading 0 of a phone number stands. When absent, it is 62. */
+  countryCode: z.optional(text(/^[1-9]\d{0,2}$/)),
   /** The version of WhatsApp Web that the messenger announces, if it is newer than the library's. */
   webVersion: z.optional(text(/^\d+\.\d+\.\d{1,10}$/)),
   /** An image of the messenger in a registry, by tag or digest. When absent, the deployment builds it. */
@@ -212,6 +214,7 @@ export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
     },
   ],
   citizenPortalRole: ["arn:aws:iam::111122223333:role/citizens-portal"],
+  countryCode: ["62"],
   webVersion: ["2.3000.1043857760"],
   messagingImage: ["111122223333.dkr.ecr.ap-southeast-3.amazonaws.com/municipal-messenger:1.0.0"],
 };

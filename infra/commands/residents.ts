@@ -63,7 +63,7 @@ const findRisks = async (sql: postgres.Sql): Promise<string[]> => {
   const names = row?.names ?? 0;
   return [
     ...triggers.map((name) => `Trigger ${name} is not ENABLE ALWAYS.`),
-    ...(names > 0 ? [`Searches miss ${names} names: another version of ICU lower-cased them.`] : []),
+    ...(names > 0 ? [`Searches miss ${names} names: another version of ICU folded them.`] : []),
   ];
 };
 
@@ -115,7 +115,7 @@ export const run = command(
       .command("verify")
       .description(
         "recount every block and a sample of search profiles, and check that triggers are ENABLE ALWAYS and that " +
-          "stored lower-case names match this server's ICU; exit code 1 if something is wrong",
+          "stored search forms of names match this server's ICU; exit code 1 if something is wrong",
       )
       .action(answer(onDatabase(verify)));
     program

@@ -33,6 +33,13 @@ const readClasses = (text: string): MessageClass[] => {
   });
 };
 
+const readCountries = (text: string): string[] => {
+  if (text === none) return [];
+  const codes = text.split(",").map((code) => code.trim());
+  if (codes.every((code) => /^[1-9]\d{0,2}$/.test(code))) return codes;
+  throw new WrongCall("--countries must be country codes without +, such as 60,65, or none");
+};
+
 /** Commander takes null for a missing value. */
 const none = "none";
 type Given = number | typeof none | undefined;
@@ -50,11 +57,12 @@ const formatCredentials = (credentials: readonly CredentialSummary[]): string =>
 
 const formatTerms = (terms: readonly SenderTerms[]): string =>
   formatTable(
-    ["sender", "pool", "classes", "per day", "today", "bytes per day", "bytes today"],
-    terms.map(({ sender, pool, classes, perDay, messagesToday, bytesPerDay, bytesToday }) => [
+    ["sender", "pool", "classes", "countries", "per day", "today", "bytes per day", "bytes today"],
+    terms.map(({ sender, pool, classes, countries, perDay, messagesToday, bytesPerDay, bytesToday }) => [
       sender,
       pool,
       classes.length === classNames.length ? "all" : classes.join(","),
+      countries.join(",") || "-",
       ...[perDay, messagesToday, bytesPerDay, bytesToday].map((number) => String(number ?? "-")),
     ]),
   );
@@ -153,6 +161,11 @@ export const run = command("sender", about, (program, answer) => {
     .argument("<sender>", "name", readUsername)
     .option("--classes <classes>", `of ${classNames.join(",")}, or all`, readClasses)
     .option(
+      "--countries <codes>",
+      "country codes of numbers that could be numbers at home without their code, such as 81,855, or none",
+      readCountries,
+    )
+    .option(
       "--per-day <messages>",
       "messages per day of Jakarta, or none",
       readLimit("--per-day", 999_999_999),
@@ -171,9 +184,17 @@ export const run = command("sender", about, (program, answer) => {
     .action(
       answer((sender, { stage: on, ...given }) => {
         if (Object.keys(given).length === 0)
-          throw new WrongCall("Give at least one of --classes, --per-day, --bytes-per-day and --pool");
-        const { classes, perDay, bytesPerDay, pool } = given;
-        const limits = { classes, pool, perDay: toLimit(perDay), bytesPerDay: toLimit(bytesPerDay) };
+          throw new WrongCall(
+            "Give at least one of --classes, --countries, --per-day, --bytes-per-day and --pool",
+          );
+        const { classes, countries, perDay, bytesPerDay, pool } = given;
+        const limits = {
+          classes,
+          countries,
+          pool,
+          perDay: toLimit(perDay),
+          bytesPerDay: toLimit(bytesPerDay),
+        };
         return withDirectory({ stage: on }, limit(sender, limits));
       }),
     );

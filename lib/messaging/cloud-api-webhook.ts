@@ -25,6 +25,12 @@ const Change = z.object({
 });
 type Change = z.infer<typeof Change>["value"];
 
+/**
+ * Of the person, where the platform names it. It comes without the number when the person has a username.
+ * https://docs.360dialog.com/docs/resources/phone-numbers/usernames-and-bsuid
+ */
+const userId = () => z.catch(z.optional(z.string().check(z.regex(/^[\w.]{1,140}$/))), undefined);
+
 /** A status `played` is that of a voice message. */
 const states = { sent: "SENT", delivered: "DELIVERED", read: "READ", failed: "FAILED" } as const;
 
@@ -37,13 +43,19 @@ const Status = z.object({
     undefined,
   ),
   errors: z.catch(z.array(z.object({ code: z.int() })), []),
+  recipient_user_id: userId(),
 });
 
 const text = () => z.string().check(z.maxLength(65_536));
-/** Of a person who hides the phone number there is no `from`; such a reply is left out, as is what is written in a group. */
+/** Without a number the messenger looks for it by the user id, or by the message that is replied to. What is written in a group is left out. */
 const Message = z.object({
   group_id: z.optional(z.never()),
-  from: z.string().check(z.regex(/^[1-9]\d{7,14}$/)),
+  from: z.optional(z.string().check(z.regex(/^[1-9]\d{7,14}$/))),
+  from_user_id: userId(),
+  context: z.catch(
+    z.optional(z.object({ id: z.string().check(z.minLength(1), z.maxLength(255)) })),
+    undefined,
+  ),
   /** Unix time in seconds. */
   timestamp: z.string().check(z.regex(/^\d{1,10}$/)),
   text: z.optional(z.object({ body: text() })),
@@ -57,6 +69,13 @@ const Message = z.object({
   ),
 });
 
+const textOf = ({
+  text,
+  button,
+  interactive,
+}: Pick<z.infer<typeof Message>, "text" | "button" | "interactive">) =>
+  text?.body ?? button?.text ?? interactive?.button_reply?.title ?? interactive?.list_reply?.title;
+
 /** Those of the items that have a shape. */
 const those = <T>(items: readonly unknown[], schema: z.ZodMiniType<T>): T[] =>
   items.flatMap((item) => {
@@ -64,16 +83,25 @@ const those = <T>(items: readonly unknown[], schema: z.ZodMiniType<T>): T[] =>
     return success ? [data] : [];
   });
 
-const reportOf = ({ id, status, biz_opaque_callback_data, errors }: z.infer<typeof Status>): Report => ({
+const reportOf = ({
+  id,
+  status,
+  biz_opaque_callback_data,
+  errors,
+  recipient_user_id,
+}: z.infer<typeof Status>): Report => ({
   id: biz_opaque_callback_data,
   reference: id,
   state: states[status],
   code: errors[0] && String(errors[0].code),
+  user: recipient_user_id,
 });
 
-const replyOf = ({ from, timestamp, text, button, interactive }: z.infer<typeof Message>): Reply => ({
+const replyOf = ({ from, from_user_id, context, timestamp, ...content }: z.infer<typeof Message>): Reply => ({
   phone: from,
-  text: text?.body ?? button?.text ?? interactive?.button_reply?.title ?? interactive?.list_reply?.title,
+  user: from_user_id,
+  reference: context?.id,
+  text: textOf(content),
   sent_at: new Date(Number(timestamp) * 1_000).toISOString(),
 });
 

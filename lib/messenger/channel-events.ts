@@ -1,11 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
-import type { ChannelEvents, Report } from "#lib/messaging/channel-events.ts";
+import type { ChannelEvents, Reply, Report } from "#lib/messaging/channel-events.ts";
 import { refusalOf as findCloudApiRefusal } from "./channels/cloud-api/codes.ts";
 import type { Inbound } from "./channels/inbound.ts";
 import { describeRefusal } from "./channels/platform-codes.ts";
 import { findSmsRefusal } from "./channels/sms/refusals.ts";
-import { applyReport } from "./outbox/report.ts";
+import { applyReport, findReported } from "./outbox/report.ts";
 
 /** A report may come before the answer that has the platform's reference of the message. */
 const waitMs = 500;
@@ -13,6 +13,18 @@ const maxWaits = 4;
 
 /** Older replies say what a person wanted before. */
 const lateMs = 24 * 60 * 60_000;
+
+/** Finds the number of a person whom the platform names by a user id, also by the message that is replied to. */
+const findPhone = async (sql: postgres.Sql, account: number, { phone, user, reference }: Reply) => {
+  if (phone !== undefined) return phone;
+  const message = reference === undefined ? undefined : await findReported(sql, account, { reference });
+  if (message || user === undefined) return message?.phone;
+  const [known] = await sql<{ phone: string }[]>`
+    select phone from messaging.number_check
+    where account = ${account} and address = ${user} and address <> phone || '@s.whatsapp.net'
+    order by checked_at desc limit 1`;
+  return known?.phone;
+};
 
 /**
  * Applies what the webhook of an account has received; any task may, whoever leads the account.
@@ -41,7 +53,9 @@ export const applyEvents = async (
     await setTimeout(waitMs);
     unknown = await apply(unknown);
   }
-  for (const { phone, text, sent_at } of replies) {
+  for (const reply of replies) {
+    const { text, sent_at } = reply;
+    const phone = await findPhone(sql, account.id, reply);
     const sentAt = new Date(sent_at);
     const isLate = Date.now() - sentAt.getTime() > lateMs;
     await onInbound({ phone, text, sentAt, isEdit: false, isLate });

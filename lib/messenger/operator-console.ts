@@ -3,6 +3,7 @@ import type postgres from "postgres";
 import { isDatabaseUp } from "#lib/db/probe.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
+import { setPreference, type Wish } from "#lib/notification/opt-out.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
@@ -12,12 +13,10 @@ import type { LocalUser } from "./console/login/local-users.ts";
 import { openActs } from "./console/state/acts.ts";
 import type { BulkDesk } from "./console/state/bulk.ts";
 import { type Connection, readConsoleState } from "./console/state/state.ts";
-import { setAnswer } from "./outbox/answer.ts";
+import { setAnswer, settleUnresolved } from "./outbox/answer.ts";
 import { cancelRun } from "./outbox/cancel.ts";
 import type { Obstacle } from "./outbox/message.ts";
 import { setPaused } from "./outbox/pause.ts";
-import { setPreference } from "./reply/preference.ts";
-import type { Wish } from "./reply/words.ts";
 import { explainWaiting } from "./send/waiting.ts";
 import type { Leadership } from "./term.ts";
 
@@ -88,7 +87,10 @@ export const buildConsole = (
   };
   const prefer = async (phone: string, wish: Wish) => {
     const pepper = await findPepper();
-    return sql.begin((tx) => setPreference(tx, pepper, phone, wish));
+    return sql.begin(async (tx) => {
+      if (wish === "out") await settleUnresolved(tx);
+      return setPreference(tx, pepper, phone, wish);
+    });
   };
   registerConsole(server, {
     findUsers,

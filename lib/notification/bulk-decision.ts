@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
-import { explainPhone, isPhone, maskPhone } from "#lib/messaging/phone.ts";
+import { isPhone, maskPhone, phoneRule } from "#lib/messaging/phone.ts";
 import type { MessageClass } from "#lib/messaging/submission.ts";
 import type { BulkLine } from "./bulk-file.ts";
 import { bulkJob, listSentBefore } from "./bulk-run.ts";
@@ -51,12 +51,12 @@ const keyOf = ({ pepper }: Pick<BulkContext, "pepper">, name: string, phone: str
 /** Creates the message of a line. @param run undefined for a preview of one that has not begun. */
 export const draftLine = (
   { name, template, class: kind }: Pick<Bulk, "name" | "template" | "class">,
-  { phone, values }: Pick<BulkLine, "phone" | "values">,
+  { phone, country, values }: Pick<BulkLine, "phone" | "country" | "values">,
   key: string,
   run: string | undefined,
 ): DraftResult =>
   createDraft({
-    ...{ template: { ...template, class: kind }, phone, values },
+    ...{ template: { ...template, class: kind }, phone, values, countries: country && [country.country] },
     expiresAt: Number.POSITIVE_INFINITY,
     key: `${bulkJob(name)}|${key}`,
     ...(run && { run }),
@@ -72,8 +72,8 @@ export const getDraft = (bulk: Bulk, line: LineDecision, run: string): Draft => 
 /** Finds the first line of each number. */
 const findFirstLines = (lines: readonly BulkLine[]): Map<string, number> => {
   const first = new Map<string, number>();
-  for (const { phone, line, problem } of lines)
-    if (problem === undefined && !first.has(phone)) first.set(phone, line);
+  for (const { phone, line, problem, phoneProblem } of lines)
+    if (problem === undefined && phoneProblem === undefined && !first.has(phone)) first.set(phone, line);
   return first;
 };
 
@@ -93,12 +93,12 @@ export const decideLines = async (
     const respects = respectsOptOut({ ...template, class: kind });
     const optedOut = respects ? await listOptedOut(context, phones) : new Set<string>();
     const decide = (one: BulkLine): LineDecision => {
-      const { line, phone, problem } = one;
+      const { line, phone, problem, phoneProblem } = one;
       const common = { ...one, masked: maskPhone(phone), key: `line ${line}` };
       if (problem !== undefined) return { ...common, outcome: "invalid values", reason: problem };
       const key = keys.get(phone);
-      if (key === undefined)
-        return { ...common, outcome: "invalid number", reason: explainPhone(phone || undefined) };
+      if (phoneProblem !== undefined || key === undefined)
+        return { ...common, outcome: "invalid number", reason: phoneProblem ?? phoneRule };
       if (first.get(phone) !== line)
         return { ...common, outcome: "duplicate", reason: `the number is on line ${first.get(phone)}` };
       if (sent.has(key)) return { ...common, key, outcome: "sent before" };

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
 import { openImport } from "#lib/import/file.ts";
 import { acceptAny, type FileColumn } from "#lib/import/table.ts";
-import { readLocalNumber } from "#lib/messaging/phone.ts";
+import { homeCode } from "#lib/messaging/phone.ts";
+import { nameCountry, type Reading, readPhone } from "#lib/messaging/phone-reading.ts";
 import { maxPlanned } from "#lib/messaging/submission.ts";
 import { RunError } from "./dispatch.ts";
 import { listOptional, listRules, type Template } from "./template.ts";
@@ -11,8 +12,12 @@ import { listOptional, listRules, type Template } from "./template.ts";
 export interface BulkLine {
   /** From 1, which is the header. */
   readonly line: number;
-  /** Digits with country code, if it is a number. */
+  /** Digits with country code; of a number that is not used, what is in the file. */
   readonly phone: string;
+  /** Why the number is not used. */
+  readonly phoneProblem?: string | undefined;
+  /** That of the number. */
+  readonly country?: Pick<Reading, "country" | "region"> | undefined;
   /** By the names of the template's values; blank optional ones are left out. */
   readonly values: Readonly<Record<string, string>>;
   /** Why the line cannot be read. */
@@ -32,9 +37,32 @@ const columnsOf = (template: Template): FileColumn[] => {
   const columnOf = (header: string): FileColumn => ({
     header,
     check: acceptAny,
-    ...(optional.includes(header) && { whenAbsent: "null" }),
+    ...(optional.includes(header) && { whenAbsent: "null", isOptional: true as const }),
   });
-  return ["phone", ...Object.keys(listRules(template))].map(columnOf);
+  const columns = ["phone", ...Object.keys(listRules(template))].map(columnOf);
+  return [...columns, ...(columns.some(({ header }) => header === "country") ? [] : [countryColumn])];
+};
+
+/** Optional: the country code of a number abroad, which is not sent to without it. */
+const countryColumn = {
+  header: "country",
+  check: acceptAny,
+  whenAbsent: "null",
+  isOptional: true,
+} as const satisfies FileColumn;
+
+/** Reads a number, which may be one abroad if its line names the country. */
+const readRecipient = (
+  cell: string,
+  named: string | undefined,
+): Pick<BulkLine, "phone" | "phoneProblem" | "country"> => {
+  const countries = named === undefined ? [] : [named.replace(/^\+/, "")];
+  const read = readPhone(cell, countries);
+  if ("problem" in read) return { phone: cell, phoneProblem: read.problem };
+  const { phone, country } = read;
+  if ((countries[0] ?? homeCode()) === country) return { phone, country: read };
+  const phoneProblem = `phone is a number of ${nameCountry(read)}; to send to it, write ${country} in the column country`;
+  return { phone, phoneProblem };
 };
 
 const digestLines = (lines: readonly BulkLine[]): string => {
@@ -44,7 +72,7 @@ const digestLines = (lines: readonly BulkLine[]): string => {
 };
 
 /**
- * Reads a CSV file with one recipient per line: `phone`, and a column for each value of the template.
+ * Reads a CSV file with one recipient per line: `phone`, a column for each value of the template, and `country` for numbers abroad.
  *
  * @throws HeaderError if a column is missing; RunError for more lines than can be planned.
  */
@@ -59,7 +87,13 @@ export const readBulkFile = async (input: Readable, template: Template): Promise
         return typeof value === "string" ? [[header, value] as const] : [];
       });
       const { phone = "", ...rest } = Object.fromEntries(cells);
-      lines.push({ line, phone: readLocalNumber(phone), values: rest });
+      const { [countryColumn.header]: country, ...others } = rest;
+      const isValue = columns.at(-1) !== countryColumn;
+      lines.push({
+        line,
+        ...readRecipient(phone, isValue ? undefined : country),
+        values: isValue ? rest : others,
+      });
     }
     for (const { line, reason } of rejections) lines.push({ line, phone: "", values: {}, problem: reason });
     if (lines.length > maxPlanned)

@@ -89,6 +89,12 @@ interface PreviewedMessage {
 export interface BulkPreview {
   readonly name: string;
   readonly counts: Readonly<Record<LineDecision["outcome"], number>>;
+  /** The countries of the numbers that would be sent to, the most frequent first. */
+  readonly countries: readonly {
+    readonly country: string;
+    readonly region: string | undefined;
+    readonly count: number;
+  }[];
   /** How many days it takes at the present budgets. */
   readonly days: number;
   readonly messages: readonly PreviewedMessage[];
@@ -111,6 +117,17 @@ const previewMessages = (bulk: Bulk, decisions: readonly LineDecision[]): Previe
       return { line: decision.line, phone: decision.masked, text };
     });
 
+const countCountries = (decisions: readonly LineDecision[]): BulkPreview["countries"] => {
+  const counts = new Map<string, BulkPreview["countries"][number]>();
+  for (const { country: found } of decisions.filter(wouldBeSent)) {
+    if (!found) continue;
+    const { country, region } = found;
+    const key = `${country} ${region}`;
+    counts.set(key, { country, region, count: (counts.get(key)?.count ?? 0) + 1 });
+  }
+  return [...counts.values()].toSorted((a, b) => b.count - a.count);
+};
+
 /**
  * Shows what a run would do, with masked names, without sending or storing anything.
  *
@@ -128,7 +145,8 @@ export const previewBulk = async (context: BulkContext, bulk: Bulk): Promise<Bul
     reason === undefined ? [] : { line, phone, outcome, reason },
   );
   const messages = previewMessages(bulk, decisions);
-  return { name, counts: counts as BulkPreview["counts"], days, messages, rejected };
+  const countries = countCountries(decisions);
+  return { name, counts: counts as BulkPreview["counts"], countries, days, messages, rejected };
 };
 
 const toResult =

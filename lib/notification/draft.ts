@@ -1,5 +1,5 @@
 import type { Draft } from "#lib/messaging/messenger-client.ts";
-import { isPhone } from "#lib/messaging/phone.ts";
+import { readPhone } from "#lib/messaging/phone-reading.ts";
 import { Submission } from "#lib/messaging/submission.ts";
 import { render, type Template, ValueError } from "./template.ts";
 
@@ -9,6 +9,8 @@ const maxSeconds = 259_200;
 export interface DraftInput {
   readonly template: Template;
   readonly phone: string | null;
+  /** The country codes that the number may have according to its writer. */
+  readonly countries?: readonly string[] | undefined;
   readonly values: unknown;
   /** Unix milliseconds after which the message must not be sent. */
   readonly expiresAt: number;
@@ -24,9 +26,12 @@ export type DraftResult =
 
 const refused = (reason: string): DraftResult => ({ outcome: "refused", reason });
 
-export const createDraft = ({ template, phone, values, expiresAt, key, run }: DraftInput): DraftResult => {
+export const createDraft = (input: DraftInput): DraftResult => {
+  const { template, phone, countries, values, expiresAt, key, run } = input;
   if (!phone) return refused("phone is missing");
-  if (!isPhone(phone)) return refused("phone must be digits with country code");
+  const read = readPhone(phone, countries);
+  if ("problem" in read && read.readings.length > 0) return refused(read.problem);
+  if ("problem" in read || read.phone !== phone) return refused("phone must be digits with country code");
   // a preview may be for a time far in the future
   const seconds = Math.min(Math.floor((expiresAt - Date.now()) / 1_000), maxSeconds);
   if (seconds < 1) return { outcome: "expired", reason: "too late to be sent" };

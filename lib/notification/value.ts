@@ -5,8 +5,14 @@ import * as z from "zod/mini";
  * or the lines of the surrounding text.
  */
 
-/** WhatsApp formatting characters, which cannot be escaped, and invisible characters. */
-const unwanted = /[*_~`\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu;
+/** Joiners of emoji and of letters that are not Latin, and the tags of a flag: without them, one sign becomes several. */
+const joiner =
+  /(?<=[[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--\p{Script=Latin}])[\u200c\u200d](?=[[\p{L}\p{M}\p{Extended_Pictographic}]--\p{Script=Latin}])|(?<=\u{1f3f4}[\u{e0020}-\u{e007f}]*)[\u{e0020}-\u{e007f}]/v;
+
+/** WhatsApp formatting characters, which cannot be escaped, and other invisible characters. */
+const unwanted = new RegExp(`(?!${joiner.source})[*_~\`\\p{Cc}\\p{Cf}\\p{Co}\\p{Cs}]`, "gv");
+
+const graphemes = new Intl.Segmenter("id", { granularity: "grapheme" });
 
 /** What a value must be, for the operator. */
 export const valueRules = z.registry<{ readonly rule: string }>();
@@ -14,7 +20,7 @@ export const valueRules = z.registry<{ readonly rule: string }>();
 const clean = (text: string): string => text.replace(/\s+/gu, " ").replace(unwanted, "").trim();
 
 const limit = (text: string, maxLength: number): string => {
-  const characters = [...text];
+  const characters = Array.from(graphemes.segment(text), ({ segment }) => segment);
   return characters.length > maxLength
     ? `${characters
         .slice(0, maxLength - 1)
@@ -23,7 +29,7 @@ const limit = (text: string, maxLength: number): string => {
     : text;
 };
 
-/** Text on one line, truncated with `…`. Blank text is invalid. */
+/** Text on one line, truncated with `…` after a character as people see it. Blank text is invalid. */
 export const words = (maxLength: number) =>
   z
     .pipe(

@@ -39,7 +39,7 @@ export class StringCounter {
     }
   }
 
-  /** @param names lower-cased, as stored. @returns for each string that occurs, the number of names that contain it. */
+  /** @param names folded, as in the column name_search. @returns for each string that occurs, the number of names that contain it. */
   count(names: readonly string[]): Map<string, number> {
     const met: Node[] = [];
     for (const name of names) {

@@ -27,7 +27,7 @@ const stringsOf = (name: string, length: number, known: ReadonlySet<string> | un
  * Chooses frequent strings of three or more code points from a sample of names. Counts a string only if the string
  * without its last letter is frequent, to limit memory.
  *
- * @param names lower-cased, as stored.
+ * @param names folded, as in the column name_search.
  * @param minimum names of the sample that must contain a string.
  * @param limit maximum number of strings; the most frequent ones are chosen.
  */

@@ -25,6 +25,7 @@ export interface CredentialSummary {
 export interface Limits {
   readonly pool?: string | undefined;
   readonly classes?: readonly MessageClass[] | undefined;
+  readonly countries?: readonly string[] | undefined;
   readonly perDay?: number | null | undefined;
   readonly bytesPerDay?: number | null | undefined;
 }
@@ -98,7 +99,7 @@ export const senderDirectory = (sql: postgres.Sql) => ({
    * Changes limits. A new row limits the user of the secret with this name, or a sender that is added later.
    * @returns false if no account has the pool.
    */
-  limit: (name: string, { classes, perDay, bytesPerDay, pool }: Limits): Promise<boolean> =>
+  limit: (name: string, { classes, countries, perDay, bytesPerDay, pool }: Limits): Promise<boolean> =>
     sql.begin(async (transaction) => {
       const known = await transaction`
         select from messaging.account where pool = coalesce(${pool ?? null}, pool) and state <> 'retired' limit 1`;
@@ -108,6 +109,7 @@ export const senderDirectory = (sql: postgres.Sql) => ({
         update messaging.sender set
           pool = coalesce(${pool ?? null}, pool),
           classes = coalesce(string_to_array(${classes?.join(" ") ?? null}, ' '), classes),
+          countries = coalesce(string_to_array(${countries?.join(" ") ?? null}, ' '), countries),
           per_day = case when ${perDay === undefined} then per_day else ${perDay ?? null}::integer end,
           bytes_per_day = case when ${bytesPerDay === undefined} then bytes_per_day else ${bytesPerDay ?? null}::bigint end
         where name = ${name}`;

@@ -40,6 +40,7 @@ describe("the error for a wrong value names its key and valid examples", () => {
       { domain: { ...(examples.domain[0] as object), certificateArn: "arn" } },
       "arn:aws:acm:",
     ],
+    ["countryCode", { countryCode: "+62" }, "62"],
     ["webVersion", { webVersion: "latest" }, "2.3000."],
     ["messagingImage", { messagingImage: "latest" }, "municipal-messenger:1.0.0"],
     [

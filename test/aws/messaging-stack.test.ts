@@ -97,6 +97,11 @@ test("the version of WhatsApp Web is the configured one, and by default the libr
   expect(variablesOf(stage)).not.toHaveProperty("PLATFORM_WEB_VERSION");
 });
 
+test("the country code of numbers is the configured one, and by default that of Indonesia", () => {
+  expect(variablesOf(synthesizeWith({ countryCode: "60" }))).toMatchObject({ COUNTRY_CODE: "60" });
+  expect(variablesOf(stage)).not.toHaveProperty("COUNTRY_CODE");
+});
+
 test("operators of the console log in at the given issuer, and without one by the passwords of the secret", () => {
   const [consoleLogin] = examples.consoleLogin as [Record<string, string>];
   expect(variablesOf(synthesizeWith({ consoleLogin }))).toMatchObject({

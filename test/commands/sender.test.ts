@@ -29,7 +29,7 @@ test("an added sender's password works, is shown once and stored as a digest", a
   expect(row?.digest).toEqual(digestToken(password));
   const list = (await sender("list")).out;
   expect(list).toMatch(new RegExp(`^${name} +cred_\\w+ +active`, "m"));
-  expect(list).toMatch(new RegExp(`^${name} +city +all +- +0 +- +0$`, "m"));
+  expect(list).toMatch(new RegExp(`^${name} +city +all +- +- +0 +- +0$`, "m"));
   expect(list).not.toContain(password);
   expect(await sender("add", name)).toMatchObject({
     status: 1,
@@ -78,6 +78,7 @@ test("limits are set one by one and removed again", async () => {
   const none = {
     sender: name,
     pool: "city",
+    countries: [] as string[],
     perDay: null,
     bytesPerDay: null,
     messagesToday: 0,
@@ -91,10 +92,12 @@ test("limits are set one by one and removed again", async () => {
     bytesPerDay: 5_000_000_000,
   });
   expect((await sender("list")).out).toMatch(
-    new RegExp(`^${name} +city +reminder,bulk +5 +0 +5000000000 +0$`, "m"),
+    new RegExp(`^${name} +city +reminder,bulk +- +5 +0 +5000000000 +0$`, "m"),
   );
   expect(await limit("--per-day", "none", "--bytes-per-day", "none")).toEqual({ ...none, classes });
   expect((await limit("--classes", "all")).classes).toHaveLength(4);
+  expect((await limit("--countries", "65, 81")).countries).toEqual(["65", "81"]);
+  expect((await limit("--countries", "none")).countries).toEqual([]);
 });
 
 test("a sender's pool is one that has accounts", async () => {
@@ -120,7 +123,7 @@ test("list shows what was accepted today, also of a user of the secret without l
     insert into messaging.sender_day
     select 'api:' || ${name}::text, messaging.today() - day, slot, 10, 100
     from generate_series(0, 1) day, generate_series(1, 2) slot`;
-  expect((await sender("list")).out).toMatch(new RegExp(`^${name} +city +all +- +20 +- +200$`, "m"));
+  expect((await sender("list")).out).toMatch(new RegExp(`^${name} +city +all +- +- +20 +- +200$`, "m"));
 });
 
 test("a password is JSON with --json, and expires at the end of its day in UTC", async () => {

@@ -62,11 +62,12 @@ test.each([
   ["sender add", "Missing required argument 'sender'"],
   ["sender add Tax", "SENDER must be 1 to 40 lower-case letters, digits and dashes, such as tax-office"],
   ["sender limit a:b --per-day 1", "SENDER must be a username without colons"],
-  ["sender limit tax", "Give at least one of --classes, --per-day, --bytes-per-day and --pool"],
+  ["sender limit tax", "Give at least one of --classes, --countries, --per-day, --bytes-per-day and --pool"],
   [
     "sender limit tax --classes news",
     "Unknown class: news. Use one-time-code, transactional, reminder, bulk",
   ],
+  ["sender limit tax --countries +81", "--countries must be country codes without +"],
   ["sender limit tax --per-day many", "--per-day must be a whole number"],
   ["sender rotate tax --overlap -1", "overlap"],
   ["sessions end", "Missing required argument 'who'"],

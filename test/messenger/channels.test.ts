@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import * as running from "../fleet/running-task.ts";
 import { loopback } from "../steps/loopback.ts";
+import { isOut } from "./reply/reply-steps.ts";
 import { dialects, settingsOf } from "./sms/dialects.ts";
 import { type Mood, startGateway } from "./sms/gateway.ts";
 
@@ -89,6 +90,42 @@ test("STOP by SMS ends reminders on all channels, and is confirmed", async () =>
   await running.platform.until(() => inbox.length === 1);
   const answer = await running.ask(task, "/messages", running.json({ ...running.text, class: "reminder" }));
   expect(answer).toMatchObject({ status: 403, json: { code: "opted_out" } });
+});
+
+describe("STOP of a person whose number is hidden", () => {
+  const user = "ID.13491208655302741918";
+  const startOfficial = async () => {
+    const task = await running.start();
+    await running.database
+      .admin`insert into messaging.account (name, channel, state) values ('official', 'cloud-api', 'retired')`;
+    const { id } = await running.submit(task, { phone });
+    await running.database.admin`
+      insert into messaging.payload (seq, channel, bytes, reference)
+      select seq, 'cloud-api', '', 'wamid.INVENTED' from messaging.message where id = ${id}`;
+    const reply = (more: object) => ({ text: "stop", sent_at: new Date().toISOString(), ...more });
+    const take = (...replies: object[]) => post(task, { account: "official", replies: replies.map(reply) });
+    return { task, id, take };
+  };
+
+  test("opts out the number that the message replied to, or an earlier report, shows", async () => {
+    const { task, id, take } = await startOfficial();
+    await take({ user, reference: "wamid.INVENTED" });
+    expect(await isOut()).toBe(true);
+    await take({ phone, text: "start" });
+    await post(task, { account: "official", reports: [{ id, state: "SENT", user }] });
+    await take({ user });
+    expect(await isOut()).toBe(true);
+  });
+
+  test("is shown to the operator if nothing shows it, until as many numbers are opted out in the console", async () => {
+    const { task, take } = await startOfficial();
+    await take({ user }, { reference: "wamid.OTHER" }, { user, text: "hello" });
+    const operator = await running.openConsole(task);
+    expect(await operator.read()).toContain("2 replies such as STOP");
+    for (const number of [phone, "6281200000002"])
+      await operator.press("opt-out", { phone: number, confirmed: "yes" });
+    expect(await operator.read()).not.toContain("replies such as STOP");
+  });
 });
 
 test("events of an unknown account, or of one of WhatsApp, are 404", async () => {

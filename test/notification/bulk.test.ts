@@ -127,3 +127,84 @@ test("of a file with more lines than can be planned no more than these are read"
   );
   expect(blocks).toBeLessThan(200);
 });
+
+const readFile = async (...lines: string[]) => {
+  const { template } = bulkOf(0);
+  const text = ["phone;name;subject;details;country", ...lines].join("\n");
+  return (await readBulk(Readable.from([Buffer.from(text)]), { template, class: "bulk" })).bulk;
+};
+
+test("a file reaches whom it means: other numbers have the cause as their reason, and nothing is sent to them", async () => {
+  const bulk = await readFile(
+    "81200000001;Siti;Pajak;Bayar;",
+    "081200000001.0;Dua;Pajak;Bayar;",
+    "6281200000002,0;Koma;Pajak;Bayar;",
+    "+62 (0)812-0000-002;Kurung;Pajak;Bayar;62",
+    "81312345678;Jepang;Pajak;Bayar;",
+    "08120000104/5;Dua;Pajak;Bayar;",
+    "6,2812E+12;Ilmiah;Pajak;Bayar;",
+    "+65 9123 4567;Singapura;Pajak;Bayar;",
+    "+65 9123 4568;Singapura;Pajak;Bayar;+65",
+    "81312345678;Jepang;Pajak;Bayar;81",
+    "81312345678;Bandung;Pajak;Bayar;62",
+  );
+  const { countries, rejected } = await previewBulk(contextWith(), bulk);
+  expect(rejected.map(({ line, outcome, reason }) => [line, outcome, reason])).toEqual([
+    [3, "duplicate", "the number is on line 2"],
+    [
+      6,
+      "invalid number",
+      expect.stringContaining("Japan (81), or one from which Excel removed the leading 0"),
+    ],
+    [7, "invalid number", expect.stringContaining("two numbers in one cell")],
+    [8, "invalid number", expect.stringContaining("the last digits are lost")],
+    [
+      9,
+      "invalid number",
+      expect.stringContaining("Singapore (65); to send to it, write 65 in the column country"),
+    ],
+  ]);
+  expect(countries).toEqual([
+    { country: "62", region: "ID", count: 4 },
+    { country: "65", region: "SG", count: 1 },
+    { country: "81", region: "JP", count: 1 },
+  ]);
+  await sendBulk(contextWith(), bulk);
+  expect(handed.map(({ phone }) => phone)).toEqual([
+    ...["6281200000001", "6281200000002", "628120000002"],
+    ...["6591234568", "81312345678", "6281312345678"],
+  ]);
+});
+
+test("blank cells that a spreadsheet adds or leaves out, and its line sep=;, change nothing; lines count as it shows them", async () => {
+  const { template } = bulkOf(0);
+  const rows = [
+    "phone;name;subject;details",
+    "",
+    "081200000001;A;B;C;;",
+    ";;;",
+    "081200000002;A;B",
+    "0812;A;B;C",
+  ];
+  const file = Readable.from([Buffer.from(["sep=;", ...rows].join("\r\n"))]);
+  const { rejected, counts } = await previewBulk(
+    contextWith(),
+    (await readBulk(file, { template, class: "bulk" })).bulk,
+  );
+  expect(counts["would be sent"]).toBe(1);
+  expect(rejected).toMatchObject([
+    { line: 5, outcome: "invalid values", reason: expect.stringContaining("details") },
+    { line: 6, outcome: "invalid number" },
+  ]);
+});
+
+test("a title above the header and unknown headers are named, with what to do", async () => {
+  const { template } = bulkOf(0);
+  const read = (text: string) => readBulk(Readable.from([Buffer.from(text)]), { template, class: "bulk" });
+  await expect(read("DATA WARGA;;;\nphone;name;subject;details\n")).rejects.toThrow(
+    'Line 1 is not the header: "DATA WARGA". The header is in line 2: delete the lines above it.',
+  );
+  await expect(read("no hp;nama;subject;details\n")).rejects.toThrow(
+    "these are missing: phone, name. Found: no hp, nama, subject, details.",
+  );
+});

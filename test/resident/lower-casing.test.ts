@@ -16,7 +16,7 @@ const residents = (work: string) => {
   );
 };
 
-test("verify finds names lower-cased by another ICU version, and rebuild stores them again without ending corrections", async () => {
+test("verify finds names folded by another ICU version, and rebuild stores them again without ending corrections", async () => {
   expect((await residents("verify")).status).toBe(0);
   const url = new URL(own.city.database.adminUrl);
   url.username = "postgres";
@@ -35,8 +35,7 @@ test("verify finds names lower-cased by another ICU version, and rebuild stores 
 
   expect(await residents("verify")).toMatchObject({
     status: 1,
-    errors:
-      "Searches miss 3 names: another version of ICU lower-cased them.\nRun: npm run residents -- rebuild\n",
+    errors: "Searches miss 3 names: another version of ICU folded them.\nRun: npm run residents -- rebuild\n",
   });
   expect((await residents("rebuild")).status).toBe(0);
   expect((await residents("verify")).status).toBe(0);

@@ -58,8 +58,8 @@ export const checkPages = async (sql: postgres.Sql, random: Random, checks: numb
       );
     const search = async (term: string) => {
       const [folded] = await snapshot<{ term: string }[]>`
-        select lower(${term}::text collate "und-x-icu") collate "C" as term`;
-      const found = all.filter((row) => row.search.includes(folded?.term ?? ""));
+        select resident.fold_name(${term}) as term`;
+      const found = all.filter((row) => folded?.term && row.search.includes(folded.term));
       const ask = (number: number, size: number) =>
         compare(
           found,

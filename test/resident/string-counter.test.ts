@@ -8,11 +8,11 @@ import { oddName, oddTerm } from "./odd-names.ts";
 
 const random = new Random(20261);
 
-/** The names as the column holds them, by PostgreSQL's own lower-casing. */
+/** The names as the column holds them, by PostgreSQL's own folding. */
 const storedNames = async (sql: postgres.Sql, count: number): Promise<string[]> => {
   const names = Array.from({ length: count }, () => oddName(random));
   const rows = await sql<{ name: string }[]>`
-    select lower(value collate "und-x-icu") collate "C" as name
+    select resident.fold_name(value) as name
     from json_array_elements_text(${JSON.stringify(names)}::text::json)`;
   return rows.map(({ name }) => name);
 };

@@ -53,6 +53,10 @@ export const openFakeDesk = (calls: string[]): BulkDesk => ({
         fingerprint: "f".repeat(32),
         ignored: ["note"],
       },
+      countries: [
+        { country: "62", region: "ID", count: 8 },
+        { country: "65", region: "SG", count: 1 },
+      ],
       counts: {
         ...{ "would be sent": 9, "sent before": 0, "opted out": 1 },
         ...{ "invalid number": 1, duplicate: 0, "invalid values": 0 },

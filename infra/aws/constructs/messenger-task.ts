@@ -31,7 +31,7 @@ export class MessengerTask extends Construct {
 
   constructor(scope: Construct, id: string, config: Config) {
     super(scope, id);
-    const { stage, logRetention, messagingImage, consoleLogin, webVersion } = config;
+    const { stage, logRetention, messagingImage, consoleLogin, countryCode, webVersion } = config;
     this.logGroup = new LogGroup(this, "Logs", {
       retention: logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -61,6 +61,7 @@ export class MessengerTask extends Construct {
           CONSOLE_CLIENT_ID: consoleLogin.clientId,
           CONSOLE_GROUPS_CLAIM: consoleLogin.groupsClaim,
         }),
+        ...(countryCode && { COUNTRY_CODE: countryCode }),
         ...(webVersion && { PLATFORM_WEB_VERSION: webVersion }),
         MESSENGER_LINGER_SECONDS: String(this.rememberedSeconds + 5),
       },

@@ -84,6 +84,7 @@ export class NodeFunction extends Construct {
         ...(isInside && place.ipv6AllowedForDualStack && { NODE_OPTIONS: "--dns-result-order=ipv6first" }),
         ...Object.fromEntries(named),
         ...Object.fromEntries(upstreams.map((name) => [name, urls[name]])),
+        ...(config.countryCode && { COUNTRY_CODE: config.countryCode }),
         ...environment,
         // the runtime ships the CAs of RDS; Node 20 and later do not read that file by default
         NODE_EXTRA_CA_CERTS: "/var/runtime/ca-cert.pem",

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { explainPhone, isPhone, maskPhone } from "#lib/messaging/phone.ts";
+import { maskPhone } from "#lib/messaging/phone.ts";
+import { readPhone as readNumber } from "#lib/messaging/phone-reading.ts";
 import type { NotifyContext } from "#lib/notification/context.ts";
 import { type Decision, previewJob, RunError, runJob } from "#lib/notification/dispatch.ts";
 import { findJob, type Job, jobs } from "#lib/notification/jobs.ts";
-import { optIn, optOut } from "#lib/notification/opt-out.ts";
+import { setPreference } from "#lib/notification/opt-out.ts";
 import { listMissed } from "#lib/notification/recipient.ts";
 import { listFailedRequests, requestNotification } from "#lib/notification/request.ts";
 import { countStates, listRuns, nameOutcome, outcomes, type Run } from "#lib/notification/run.ts";
@@ -34,9 +35,10 @@ const readTime = (text: string): Date => {
   return new Date(text);
 };
 
-const readPhone = (phone: string): string => {
-  if (!isPhone(phone)) throw new WrongCall(explainPhone(phone));
-  return phone;
+const readPhone = (text: string): string => {
+  const read = readNumber(text);
+  if ("problem" in read) throw new WrongCall(read.problem);
+  return read.phone;
 };
 
 interface NamedTemplate {
@@ -218,7 +220,7 @@ const send = (name: string, phone: string, pairs: readonly string[], id: string)
 
 const setOptOut = (phone: string, undo: boolean): Promise<Reply> =>
   withNotifier(async ({ sql, pepper }) => {
-    const changed = await (undo ? optIn : optOut)(sql, pepper, phone);
+    const changed = await sql.begin((tx) => setPreference(tx, pepper, phone, undo ? "in" : "out"));
     const text = `${maskPhone(phone)}: reminders ${undo ? "on" : "off"}${changed ? "" : " (unchanged)"}`;
     return { text, json: { phone: maskPhone(phone), reminders: undo, changed } };
   });

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { explainPhone, isPhone } from "#lib/messaging/phone.ts";
+import { readPhone as readNumber } from "#lib/messaging/phone-reading.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import {
   type Change,
@@ -65,8 +65,9 @@ const correct = async (nik: string, options: CorrectOptions): Promise<Reply> => 
 };
 
 const readPhone = (text: string): string => {
-  if (isPhone(text)) return text;
-  throw new WrongCall(`--${explainPhone(text)}`);
+  const read = readNumber(text);
+  if ("problem" in read) throw new WrongCall(`--${read.problem}`);
+  return read.phone;
 };
 
 interface RemovalOptions extends ActOptions {

@@ -176,12 +176,12 @@ begin
 end
 $$;
 
--- Counts names whose stored lower case differs from this server's, as after an ICU upgrade: searches do not find them.
+-- Counts names whose stored form differs from this server's, as after an ICU upgrade: searches do not find them.
 create function resident.count_outdated_names() returns bigint
 language sql stable security definer
 set search_path = resident, pg_temp
 begin atomic
-  select count(*) from resident.resident where name_search <> lower(name collate "und-x-icu") collate "C";
+  select count(*) from resident.resident where name_search <> left(resident.fold_name(name), 500);
 end;
 
 create function resident.refresh_names() returns void
@@ -190,7 +190,7 @@ set search_path = resident, pg_temp as $$
 begin
   -- it is no import, and ends no corrections (resident-subject)
   perform set_config('resident.is_act', 'on', true);
-  update resident.resident set name = name where name_search <> lower(name collate "und-x-icu") collate "C";
+  update resident.resident set name = name where name_search <> left(resident.fold_name(name), 500);
   perform set_config('resident.is_act', 'off', true);
 end
 $$;

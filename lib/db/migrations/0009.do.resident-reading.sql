@@ -91,10 +91,13 @@ as $$
 declare
   page resident.reading;
   skipped bigint := (page_number - 1) * page_size;
-  term text := lower(name_part collate "und-x-icu") collate "C";
-  finding resident.finding;
+  term text := resident.fold_name(name_part);
+  finding resident.finding := (0, '{}');
 begin
-  if nik_equals is null then
+  -- a name of marks alone is nobody's, instead of a part of every name
+  if term = '' then
+    null;
+  elsif nik_equals is null then
     finding := resident.find_by_name(term, skipped, page_size);
   else
     finding.ids := array(

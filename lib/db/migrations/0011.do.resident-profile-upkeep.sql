@@ -25,7 +25,7 @@ begin atomic
   order by low_created_at desc, low_id desc limit most;
 end;
 
--- Returns the lower-cased names and the version of a block; no row if it has pending changes.
+-- Returns the folded names and the version of a block; no row if it has pending changes.
 create function resident.read_names(block_id integer) returns table (version bigint, names json)
 language plpgsql stable security definer
 set search_path = resident, pg_temp
@@ -92,7 +92,7 @@ begin atomic
   from resident.vocabulary v;
 end;
 
--- Returns the lower-cased names of this percentage of pages.
+-- Returns the folded names of this percentage of pages.
 create function resident.sample_names(percentage double precision) returns json
 language sql volatile security definer
 set search_path = resident, pg_temp

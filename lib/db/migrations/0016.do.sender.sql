@@ -10,6 +10,8 @@ create table messaging.sender (
   -- messages, and bytes of texts and media, that are accepted in a day; null: no limit
   per_day integer check (per_day >= 0),
   bytes_per_day bigint check (bytes_per_day >= 0),
+  -- codes of the countries whose numbers the sender means although they could be numbers at home without their code
+  countries text[] not null default '{}' check (array_to_string(countries, ',', '?') ~ '^([1-9][0-9]{0,2}(,|$))*$'),
   -- its accounts send the messages
   pool text not null default 'city',
   created_at timestamptz not null default now()

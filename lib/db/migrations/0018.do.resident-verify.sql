@@ -44,12 +44,10 @@ insert into resident.name_rule (kind, place, written, read_as) values
   ('letters', 1, 'oe', 'u'), ('letters', 2, 'tj', 'c'), ('letters', 3, 'ch', 'kh'), ('letters', 4, 'dj', 'j'),
   ('letters', 5, 'j', 'y');
 
--- Lower case, without diacritics and apostrophes: Ma'ruf is Maruf, José is Jose.
+-- As for searches, and without diacritics: José is Jose.
 create function resident.plain_letters(words text) returns text
 language sql immutable parallel safe
-return lower(regexp_replace(
-  normalize(translate(words, U&'''`\00b4\2018\2019\02bb\02bc', ''), NFKD) collate "C", '[\u0300-\u036f]', '', 'g'
-) collate "und-x-icu") collate "C";
+return regexp_replace(normalize(resident.fold_name(words), NFKD) collate "C", '[\u0300-\u036f]', '', 'g');
 
 -- Any other punctuation separates words.
 create function resident.split_words(words text) returns text[]

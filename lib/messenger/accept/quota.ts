@@ -1,6 +1,8 @@
 import type postgres from "postgres";
 import { Fault } from "#lib/faults/fault.ts";
+import { badRequest } from "#lib/faults/invalid-input.ts";
 import { classNotAllowed, dailyQuotaReached, tooManyWaiting } from "#lib/faults/table.ts";
+import { explainSubmitted } from "#lib/messaging/phone-reading.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 
 /** Counting 10,000 messages takes some milliseconds: too much for each request. */
@@ -15,6 +17,8 @@ interface Room {
   bytes: number | null;
   /** Joined by spaces. */
   readonly classes: string | null;
+  /** Country codes that the sender is known to mean, joined by spaces. */
+  readonly countries: string | null;
   readonly secondsToMidnight: number;
 }
 
@@ -39,13 +43,15 @@ export class Quota {
   /**
    * @param bytes of the text and of uploaded media.
    * @returns a function to call when the message is stored or rejected.
-   * @throws Fault 403 for a class that the sender may not send, 429 if it may not have one more message.
+   * @throws Fault 400 for a number that does not exist or has two meanings, 403 for a class that the sender may not send, 429 if it may not have one more message.
    */
   async take(
-    { sender, class: wanted, url }: Pick<Submission, "sender" | "class" | "url">,
+    { sender, class: wanted, url, phone }: Pick<Submission, "sender" | "class" | "url" | "phone">,
     bytes: number,
   ): Promise<() => void> {
     const room = await this.#find(sender);
+    const problem = explainSubmitted(phone, room.countries?.split(" ") ?? []);
+    if (problem !== undefined) throw badRequest(problem);
     const allowed = room.classes?.split(" ");
     if (allowed && !allowed.includes(wanted)) throw new Fault(classNotAllowed(allowed));
     if (room.messages !== null && room.messages < 1)
@@ -86,6 +92,7 @@ export class Quota {
       select
         ${this.#maxWaiting}::int - (select count(*)::int from messaging.message where is_open and sender = ${sender}) as waiting,
         array_to_string(classes, ' ') as classes,
+        array_to_string(countries, ' ') as countries,
         per_day - today.messages as messages,
         (bytes_per_day - today.bytes)::float8 as bytes,
         ceil(extract(epoch from (messaging.today() + 1)::timestamp at time zone 'Asia/Jakarta' - now()))::int

@@ -77,7 +77,7 @@ export const refusals = {
     operator: "Wait. If it lasts for hours, look for reports of an outage of WhatsApp.",
   },
   "no device": {
-    says: "the number has no device that receives messages",
+    says: "the number is not registered on the platform",
     action: "fail",
     operator: "Ask the sender to correct the number.",
   },

@@ -1,7 +1,8 @@
 import { deadline } from "#lib/deadline.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { log } from "#lib/log.ts";
-import { isPhone, maskPhone, readLocalNumber } from "#lib/messaging/phone.ts";
+import { maskPhone } from "#lib/messaging/phone.ts";
+import { readPhone } from "#lib/messaging/phone-reading.ts";
 import { BulkName } from "#lib/messaging/submission.ts";
 import type { Notice } from "./login/operator-login.ts";
 import { isAllowed, type Operator, type Role } from "./login/roles.ts";
@@ -34,8 +35,8 @@ export interface Action<O, F extends Form = Form> {
 }
 
 export const findPhone = (field: Form["field"]): string | undefined => {
-  const phone = readLocalNumber(field("phone"));
-  return isPhone(phone) ? phone : undefined;
+  const read = readPhone(field("phone"));
+  return "phone" in read ? read.phone : undefined;
 };
 
 export const findRun = (field: Form["field"]): string | undefined => BulkName.safeParse(field("run")).data;

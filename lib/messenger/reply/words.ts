@@ -1,5 +1,4 @@
-/** What a word does. */
-export type Wish = "out" | "in";
+import type { Wish } from "#lib/notification/opt-out.ts";
 
 interface Word {
   readonly wish: Wish;
@@ -9,6 +8,12 @@ interface Word {
 
 const dayMs = 24 * 60 * 60_000;
 
+/** What people write to end messages: the keywords of the messaging industry, and their Indonesian equivalents. */
+const outWords = [
+  ...["BERHENTI", "HENTIKAN", "BATAL", "STOP", "STOPALL", "STOP ALL", "UNSUBSCRIBE", "UNREG", "END", "QUIT"],
+  ...["CANCEL", "REVOKE", "OPTOUT", "OPT OUT"],
+];
+
 /**
  * The words that persons can write to the city's number.
  *
@@ -17,27 +22,40 @@ const dayMs = 24 * 60 * 60_000;
  * opted out in another way since, such as at a counter.
  */
 export const words: Readonly<Record<string, Word>> = {
-  BERHENTI: { wish: "out" },
-  STOP: { wish: "out" },
+  ...Object.fromEntries(outWords.map((word) => [word, { wish: "out" }])),
   MULAI: { wish: "in", maxAgeMs: dayMs },
   START: { wish: "in", maxAgeMs: dayMs },
 };
 
-/** Longer texts are not looked at: the longest word has 8 letters, and few people type more marks around it. */
-const maxLength = 40;
+/** Words that change nothing about the wish to opt out. */
+const polite = new Set(
+  `YA YAA DONG DONK DEH SIH AJA SAJA LAH NIH TOLONG MOHON KAK PAK BU BAPAK IBU MAS MBAK BANG BOS MIN ADMIN OK OKE
+  TERIMA KASIH MAKASIH TRIMS PLEASE PLS PLIS THANKS THANK YOU THX`.split(/\s+/),
+);
+
+/** Longer texts are not read. */
+const maxLength = 80;
 
 /**
- * Reads a word that is a whole message. Case, and everything around it that is neither letter nor digit, such as spaces,
- * punctuation, formatting, emoji and invisible characters, do not count.
+ * Reads a word that is a whole message. Case, and everything between the words that is neither letter nor digit, such as
+ * spaces, punctuation, formatting, emoji and invisible characters, do not count. Nor do polite or repeated words around one
+ * that opts out: a false opt-out costs a reminder, a lost one costs trust.
  */
 export const readWish = (text: string, ageMs: number): Wish | undefined => {
   if (text.length > maxLength) return undefined;
-  const bare = text
-    // letters in another style, such as bold or full-width ones
-    .normalize("NFKC")
-    .replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "")
-    .toUpperCase();
-  const word = Object.hasOwn(words, bare) ? words[bare] : undefined;
-  if (!word || (word.maxAgeMs !== undefined && !(ageMs <= word.maxAgeMs))) return undefined;
-  return word.wish;
+  // NFKC: letters in another style, such as bold or full-width ones
+  const parts =
+    text
+      .normalize("NFKC")
+      .toUpperCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  const asked = [...new Set(parts.filter((part) => !polite.has(part)))];
+  const find = (word: string) => (Object.hasOwn(words, word) ? words[word] : undefined);
+  if (
+    find(asked.join(" "))?.wish === "out" ||
+    (asked.length > 0 && asked.every((part) => find(part)?.wish === "out"))
+  )
+    return "out";
+  const word = find(parts.join(" "));
+  return word && ageMs <= (word.maxAgeMs ?? 0) ? word.wish : undefined;
 };

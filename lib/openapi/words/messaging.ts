@@ -10,8 +10,8 @@ import type { AreaWords, FieldWords, RouteWords } from "../words.ts";
 
 const phonePattern = "[1-9]\\d{7,14}";
 const phone: FieldWords = {
-  en: "Phone number with country code: 8 to 15 digits, without + or leading 0. The suffix `@s.whatsapp.net` is accepted; groups and LIDs are not supported.",
-  id: "Nomor telepon dengan kode negara: 8 sampai 15 digit, tanpa + atau 0 di depan. Akhiran `@s.whatsapp.net` diterima; grup dan LID tidak didukung.",
+  en: "Phone number with country code: 8 to 15 digits, without + or leading 0. The suffix `@s.whatsapp.net` is accepted; groups and LIDs are not supported. A number that no country has, or that could also be one at home without its country code, returns 400.",
+  id: "Nomor telepon dengan kode negara: 8 sampai 15 digit, tanpa + atau 0 di depan. Akhiran `@s.whatsapp.net` diterima; grup dan LID tidak didukung. Nomor yang tidak ada di negara mana pun, atau yang tanpa kode negara juga dapat menjadi nomor dalam negeri, mendapat 400.",
   example: "6281234567890",
   schema: {
     type: "string",

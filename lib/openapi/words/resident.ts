@@ -128,8 +128,8 @@ export const residentWords: AreaWords<typeof rows> = {
         example: "9971012345670004",
       },
       p_nama: {
-        en: "Any part of the name, case-insensitive. Needs a key whose agreement has the field `nama`.",
-        id: "Bagian mana pun dari nama, tanpa membedakan huruf besar dan kecil. Membutuhkan kunci yang perjanjiannya memuat field `nama`.",
+        en: "Any part of the name. Case, apostrophes and repeated blanks make no difference. Needs a key whose agreement has the field `nama`.",
+        id: "Bagian mana pun dari nama. Huruf besar atau kecil, apostrof, dan spasi ganda tidak dibedakan. Membutuhkan kunci yang perjanjiannya memuat field `nama`.",
         example: "siti",
       },
       ...paging,

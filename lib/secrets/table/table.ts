@@ -40,7 +40,7 @@ const minted = {
   },
   "attempt-pepper": {
     ...pepper,
-    rotation: { never: "A new value would reset the rate limit on guessing; it protects data of one day" },
+    rotation: { never: "A new value would reset the rate limit on guessing; it protects data of 30 days" },
   },
   "opt-out-pepper": { ...pepper, rotation: { never: "With a new value no stored opt-out would be found" } },
   "token-key": {

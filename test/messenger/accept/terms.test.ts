@@ -31,10 +31,10 @@ const take = (submission: Submission, inline?: Uint8Array) => acceptWith({ quota
 const takeBatch = (batch: readonly Submission[]) =>
   acceptBatch({ sql, newId, seal, notify: () => {} }, batch);
 
-const allow = (terms: { classes?: string; perDay?: number; bytesPerDay?: number }) =>
+const allow = (terms: { classes?: string; perDay?: number; bytesPerDay?: number; countries?: string }) =>
   database.admin`
-    insert into messaging.sender (name, classes, per_day, bytes_per_day)
-    values ('test', string_to_array(${terms.classes ?? "one-time-code transactional reminder bulk"}, ' '),
+    insert into messaging.sender (name, countries, classes, per_day, bytes_per_day)
+    values ('test', string_to_array(${terms.countries ?? ""}, ' '), string_to_array(${terms.classes ?? "one-time-code transactional reminder bulk"}, ' '),
       ${terms.perDay ?? null}, ${terms.bytesPerDay ?? null})`;
 
 /** What was accepted of a sender today. */
@@ -171,4 +171,17 @@ describe("a sender with limits", () => {
     await takeBatch([text({ sender: "notification", idempotency_key: "a" })]);
     expect(await count("message")).toBe(2);
   });
+});
+
+test("a number that could be one at home without its code is sent to when the sender names its country", async () => {
+  const japanese = text({ phone: "81312345678" });
+  await expect(take(japanese)).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringContaining("Send 6281312345678; for the other, the operator adds 81"),
+  });
+  expect(await count("message")).toBe(0);
+  await allow({ countries: "65 81" });
+  await take(japanese);
+  await expect(take(text({ phone: "82112345678" }))).rejects.toMatchObject({ status: 400 });
+  expect(await count("message")).toBe(1);
 });

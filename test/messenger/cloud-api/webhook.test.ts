@@ -163,6 +163,28 @@ test("what people write, and the buttons that they press, become replies", async
   ]);
 });
 
+test("a person whose number is hidden is named by the user id, and by the message that is replied to", async () => {
+  const { send, received } = await openWebhook();
+  const user = "ID.13491208655302741918";
+  const text = { timestamp: "1767229200", text: { body: "STOP" } };
+  const messages = [
+    { ...text, from_user_id: user },
+    { ...text, from_user_id: user, context: { from: "6281200000001", id: wamid } },
+    { ...text, from: to, from_user_id: user, context: { forwarded: true } },
+    text,
+  ];
+  const statuses = [{ ...statusOf(message, "sent"), recipient_user_id: user }];
+  expect((await send(notificationOf({ messages, statuses }))).status).toBe(200);
+  const reply = { text: "STOP", sent_at: "2026-01-01T01:00:00.000Z" };
+  expect(received.flatMap(({ replies }) => replies)).toEqual([
+    { ...reply, user },
+    { ...reply, user, reference: wamid },
+    { ...reply, phone: to, user },
+    reply,
+  ]);
+  expect(received[0]?.reports).toEqual([{ id: message.id, reference: wamid, state: "SENT", user }]);
+});
+
 test("what is not of these shapes is left out, without what stands beside it", async () => {
   const { send, received } = await openWebhook();
   const good = { from: to, timestamp: "1767229200", text: { body: "MULAI" } };
@@ -175,7 +197,6 @@ test("what is not of these shapes is left out, without what stands beside it", a
     "sent",
   ];
   const messages = [
-    { ...good, from: undefined, from_user_id: "ID.13491208655302741918" },
     { ...good, group_id: "Y2FwaV9ncm91cDo=" },
     { ...good, timestamp: "yesterday" },
     { ...good, text: { body: 7 } },

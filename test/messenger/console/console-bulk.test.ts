@@ -176,7 +176,7 @@ test.each([
   [
     "without columns",
     "phone,nama\n",
-    "these are missing: name, subject, details. Expected: phone,name,subject,details",
+    "these are missing: name, subject, details. Found: phone, nama. Expected: phone,name,subject,details,country",
   ],
   [
     "with a bad number",
@@ -188,7 +188,7 @@ test.each([
     `${header}\n6281200000001,A,B,C\n6281200000002,"A,B,C\n`,
     "3 invalid values the quotes do not match",
   ],
-  ["with a short line", `${header}\n6281200000001,A,B\n`, "the row has 3 fields, the header has 4"],
+  ["with a short line", `${header}\n6281200000001,A,B\n`, "2 6281••••••01 invalid values"],
   [
     "with too many lines",
     `${header}\n${"6281200000001,A,B,C\n".repeat(20_001)}`,

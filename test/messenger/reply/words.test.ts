@@ -15,20 +15,49 @@ test.each([
   ...["ＳＴＯＰ", "𝗦𝗧𝗢𝗣", "ﬆop", "stop。", "- stop -", "stop.....", "stop\r\n\r\n"],
 ])("%j is STOP", (text) => expect(readWish(text, hourMs)).toBe("out"));
 
-test.each(["berhenti!", "BERHENTI", "*Berhenti*", " berhenti 🙏🏾 "])("%j is BERHENTI", (text) =>
-  expect(readWish(text, hourMs)).toBe("out"),
-);
+test.each([
+  ...[
+    "berhenti!",
+    "BERHENTI",
+    "*Berhenti*",
+    " berhenti 🙏🏾 ",
+    "stop ya",
+    "berhenti dong",
+    "Stop, pak.",
+    "stop kak 🙏",
+  ],
+  ...[
+    "tolong berhenti",
+    "please stop",
+    "Mohon hentikan ya pak, terima kasih",
+    "stop stop stop!!!",
+    "BERHENTI/STOP.",
+  ],
+  ...[
+    "opt out",
+    "Opt-Out",
+    "optout",
+    "stop all",
+    "unsubscribe pls",
+    "batal aja",
+    "ok stop",
+    "unreg.",
+    "END",
+    "quit",
+  ],
+])("%j opts out", (text) => expect(readWish(text, hourMs)).toBe("out"));
 
 test.each([
-  ...["stop sending me X", "stop it", "please stop", "don't stop", "stop stop", "STOP MULAI", "non-stop"],
-  ...["tolong berhenti", "berhenti dong", "jangan berhenti", "stop1", "1 stop", "stopp", "sto p", "s.t.o.p"],
+  ...["stop sending me X", "stop it", "don't stop", "STOP MULAI", "non-stop", "mulai ya", "please start"],
+  ...["jangan berhenti", "stop1", "1 stop", "stopp", "sto p", "s.t.o.p", "ya", "terima kasih", "opt", "out"],
+  ...["kapan berhenti ya", "batal kenapa kak", "cancel my appointment please", "weekend", "bus stop"],
   ...["", " ", "🛑", ".", "constructor", "__proto__", "toString", "hasOwnProperty", "стоп", "halte", "ЅТОР"],
   ...["st\u200bop", `stop${"!".repeat(60_000)}`, `${" ".repeat(60_000)}stop`, "stop\nsekarang"],
 ])("%j is no word", (text) => expect(readWish(text, 0)).toBeUndefined());
 
 test("STOP counts at any age, START for a day", () => {
   const ages = [-hourMs, 0, 24 * hourMs, 24 * hourMs + 1, 1_000 * hourMs, Number.NaN];
-  for (const word of ["berhenti", "stop"])
+  for (const word of Object.keys(words).filter((word) => words[word]?.wish === "out"))
     expect(ages.map((age) => readWish(word, age))).toEqual(ages.map(() => "out"));
   for (const word of ["mulai", "start"])
     expect(ages.map((age) => readWish(word, age))).toEqual(["in", "in", "in", ...Array(3).fill(undefined)]);

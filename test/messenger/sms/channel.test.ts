@@ -277,6 +277,7 @@ describe("a message that has no form as SMS", () => {
   test("a text of as many parts as are allowed is composed", async () => {
     expect(await compose(message("a".repeat(612)))).toHaveLength(612);
     await expect(compose(message("a".repeat(161)), { max_parts: 1 })).rejects.toBeInstanceOf(Unsendable);
+    await compose(message(`${"a".repeat(159)}\u2019`), { max_parts: 1 });
   });
 
   test("an accent that was typed as two characters, and a form's line ends, cost no more than one each", async () =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countParts } from "#lib/messenger/channels/sms/parts.ts";
+import { countParts, withGsmMarks } from "#lib/messenger/channels/sms/parts.ts";
 
 const gsm = "gsm";
 const ucs2 = "ucs2";
@@ -59,3 +59,23 @@ test("any text has as many parts as a phone gets that fills each part by whole c
     if (parts > 1) expect(parts).toBeLessThanOrEqual(Math.ceil(total / (each - 1)));
   }
 });
+
+const long = "Yth. Siti, bayar di loket. ".repeat(7);
+test.each([
+  ["a curly apostrophe", "Jum\u2019at", "Jum'at"],
+  ["curly quotation marks", "\u201cPajak\u201d \u201eBumi\u201c «A»", '"Pajak" "Bumi" "A"'],
+  ["dashes and a minus", "08.00\u201309.00 \u2014 \u22121", "08.00-09.00 - -1"],
+  ["an ellipsis and a bullet", "\u2022 Pajak\u2026", "- Pajak..."],
+  ["a blank that does not break, and a tab", "Rp\u00a05.000\tlunas", "Rp 5.000 lunas"],
+  ["characters without width", "Pa\u200bjak\u00ad \ufeffBumi", "Pajak Bumi"],
+])("%s does not make a text need more SMS", (_, marked, plain) => {
+  const text = withGsmMarks(`${long}${marked}`);
+  expect(text).toBe(`${long}${plain}`);
+  expect(countParts(text)).toEqual({ alphabet: gsm, parts: 2 });
+});
+
+test.each([
+  ["a text of one SMS", "Jum\u2019at"],
+  ["a name with a letter beyond GSM", `${long}Ma\u02bcruf \u0110\u1eb7ng\u2019`],
+  ["a text with an emoji", `${long}\u2019😀`],
+])("the marks of %s stay, because nothing is saved", (_, text) => expect(withGsmMarks(text)).toBe(text));

@@ -4,7 +4,7 @@ import type { Outgoing } from "../../outbox/message.ts";
 import { ChannelFailure, type SendOutcome, Unsendable } from "../channel.ts";
 import { type ChannelRequest, type ExchangeOptions, exchange } from "../exchange.ts";
 import { AccountRejected, type RequestChannel, type RequestChannelOptions } from "../request-link.ts";
-import { countParts } from "./parts.ts";
+import { countParts, withGsmMarks } from "./parts.ts";
 import { findSmsRefusal } from "./refusals.ts";
 import { requestOf } from "./request.ts";
 import { judge } from "./verdict.ts";
@@ -26,7 +26,7 @@ const textOf = ({ kind, content }: Outgoing): string => {
 
 /** @throws Unsendable for a text of more parts than the account sends. */
 const composeText = (message: Outgoing, { max_parts }: SmsSettings): Uint8Array => {
-  const text = textOf(message);
+  const text = withGsmMarks(textOf(message));
   const { parts, alphabet } = countParts(text);
   if (parts <= max_parts) return Buffer.from(text);
   const why = alphabet === "ucs2" ? ", because it has characters beyond the GSM alphabet" : "";

@@ -44,3 +44,19 @@ export const countParts = (text: string): { readonly alphabet: Alphabet; readonl
   }
   return { alphabet, parts };
 };
+
+/** What word processors write, and the letters of GSM for it. */
+const marks: readonly (readonly [RegExp, string])[] = [
+  [/[\u2018-\u201b\u2032]/g, "'"],
+  [/[\u201c-\u201f\u2033«»]/g, '"'],
+  [/[\u2010-\u2015\u2212\u2022]/g, "-"],
+  [/\u2026/g, "..."],
+  [/[\t\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, " "],
+  [/[\u00ad\u200b\u2060\ufeff]/g, ""],
+];
+
+/** Replaces typographic marks if the text then needs fewer SMS. Letters stay, because they are parts of names. */
+export const withGsmMarks = (text: string): string => {
+  const plain = marks.reduce((changed, [mark, letter]) => changed.replace(mark, letter), text);
+  return countParts(plain).parts < countParts(text).parts ? plain : text;
+};

@@ -108,6 +108,18 @@ const ofJobs = ({ state, words: { alerts } }: View): Alert[] =>
     todo: alerts.job.todo(replayCommand(job, scheduledAt)),
   }));
 
+const ofReplies = ({ state, words: { alerts } }: View): Alert[] =>
+  state?.unresolved
+    ? [
+        {
+          name: "unresolved",
+          what: alerts.unresolved.what(state.unresolved),
+          since: state.unresolvedAt ?? undefined,
+          todo: alerts.unresolved.todo,
+        },
+      ]
+    : [];
+
 /** Lists what is wrong, worst first: what stops all messages, then some, then those of a job. */
 export const listAlerts = (view: View): Alert[] => {
   const { state, words } = view;
@@ -120,6 +132,7 @@ export const listAlerts = (view: View): Alert[] => {
     ...(state.paused ? [{ name: "paused", ...alerts.paused, since: state.pausedSince ?? undefined }] : []),
     ...ofQueue(view),
     ...ofLimits(view),
+    ...ofReplies(view),
     ...ofJobs(view),
   ];
 };

@@ -29,8 +29,13 @@ ${left > 0 ? html`<p class="muted">${more(left)}</p>` : undefined}`;
 const renderShown = (preview: ShownPreview, view: BulkView): Html => {
   const { words, field } = view;
   const { preview: said, upload } = words.bulk;
-  const { name, counts, days, messages, ignored } = preview;
+  const { name, counts, countries, days, messages, ignored } = preview;
   const number = (count: number) => count.toLocaleString(words.locale);
+  const regions = new Intl.DisplayNames(words.locale, { type: "region" });
+  const byCountry = countries.map(
+    ({ country, region, count }) =>
+      `${region ? `${regions.of(region)} ` : ""}(+${country}): ${number(count)}`,
+  );
   const rows = lineOutcomes.map(
     (outcome) => html`<tr role="row"><td role="cell">${said.outcomes[outcome]}</td>
 <td role="cell" data-label="${said.count}">${number(counts[outcome])}</td></tr>`,
@@ -40,6 +45,7 @@ const renderShown = (preview: ShownPreview, view: BulkView): Html => {
 <div><dt>${upload.template}</dt><dd><code>${field("template")}</code></dd></div>
 <div><dt>${upload.class}</dt><dd><code>${field("class")}</code></dd></div>
 <div><dt>${said.sender}</dt><dd><code>${sender}</code></dd></div>
+<div><dt>${said.countries}</dt><dd>${byCountry.join(", ") || "–"}</dd></div>
 <div><dt>${said.duration}</dt><dd>${days > maxBulkDays ? said.tooLong(days, maxBulkDays) : said.days(days)}</dd></div>
 </dl>
 ${ignored.length > 0 ? html`<p class="muted">${said.ignored(ignored.join(", "))}</p>` : undefined}

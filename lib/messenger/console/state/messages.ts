@@ -1,17 +1,19 @@
 import type postgres from "postgres";
 import { readLocalNumber } from "#lib/messaging/phone.ts";
+import { readPhone } from "#lib/messaging/phone-reading.ts";
 import type { MessageSummary } from "../../outbox/message.ts";
 import type { MessageFilter } from "../login/operator-login.ts";
 
 const maxMessages = 50;
 
 /**
- * Reads the search field: a number, also as people write it in Indonesia, or the id of a message, which has letters. What
+ * Reads the search field: a number, also as people write it, or the id of a message, which has letters. What
  * has none may be any number of a person, and is treated as a phone number.
  */
 export const readFilter = (query: string, sender: string): MessageFilter => {
   const text = query.trim();
-  const phone = readLocalNumber(text);
+  const read = readPhone(text);
+  const phone = "phone" in read ? read.phone : readLocalNumber(text);
   const wanted = /^\d+$/.test(phone) ? { phone } : text ? { id: text } : {};
   return { ...wanted, ...(sender && { sender }) };
 };

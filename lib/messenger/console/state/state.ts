@@ -4,7 +4,7 @@ import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import type { AccountSummary } from "../../account/directory.ts";
 import { errorCode } from "../../channels/channel.ts";
-import { findAnswer } from "../../outbox/answer.ts";
+import { findAnswer, findUnresolved, type Unresolved } from "../../outbox/answer.ts";
 import { type Depth, listDepths, type QueueFigures, readQueue } from "../../outbox/depth.ts";
 import type { MessageSummary, Obstacle } from "../../outbox/message.ts";
 import { findPause } from "../../outbox/pause.ts";
@@ -63,7 +63,7 @@ interface Limits {
 }
 
 /** What the console shows of the database. */
-interface Outbox {
+interface Outbox extends Unresolved {
   readonly paused: boolean;
   readonly pausedSince: Date | null;
   /** What persons are answered who write to the city's number; null if they are not. */
@@ -156,10 +156,11 @@ const readSenders = async (
 };
 
 const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox> => {
-  const [pause, answer, limits, queue, due, messages, senders, hours, runs, failedJobs, acts] =
+  const [pause, answer, unresolved, limits, queue, due, messages, senders, hours, runs, failedJobs, acts] =
     await Promise.all([
       findPause(sql),
       findAnswer(sql),
+      findUnresolved(sql),
       findLimits(sql, sources.number),
       listDepths(sql),
       readQueue(sql),
@@ -170,7 +171,20 @@ const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox>
       listFailedJobs(sql),
       listActs(sql),
     ]);
-  return { ...pause, answer, ...limits, queue, due, messages, ...senders, hours, runs, failedJobs, acts };
+  return {
+    ...pause,
+    answer,
+    ...unresolved,
+    ...limits,
+    queue,
+    due,
+    messages,
+    ...senders,
+    hours,
+    runs,
+    failedJobs,
+    acts,
+  };
 };
 
 /** Reads in one transaction: with the first statement that takes too long all others end. */
@@ -206,6 +220,8 @@ const unknown: Outbox = {
   paused: false,
   pausedSince: null,
   answer: null,
+  unresolved: 0,
+  unresolvedAt: null,
   limitedSince: null,
   stoppedSince: null,
   queue: [],

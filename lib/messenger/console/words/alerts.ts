@@ -72,6 +72,11 @@ const en = {
     what: (age: string) => `A reminder or bulk message has waited for ${age}; messages expire after 72 h.`,
     todo: "Ask the sender of the least important messages to stop.",
   },
+  unresolved: {
+    what: (count: number) =>
+      `${count} ${count === 1 ? "reply" : "replies"} such as STOP came from people whose number the platform hides: they still get reminders.`,
+    todo: "Find out who wrote, such as on the linked phone, and opt these numbers out below. After a week this is no longer shown.",
+  },
   job: {
     what: (job: string, reason: string) => `The job ${job} failed: ${reason}.`,
     todo: (command: string) => `Fix the reason, then run: ${command}`,
@@ -148,6 +153,11 @@ const id: typeof en = {
   old: {
     what: (age) => `Pengingat atau pesan massal sudah menunggu ${age}; pesan kedaluwarsa setelah 72 jam.`,
     todo: "Minta pengirim pesan yang paling tidak penting untuk berhenti.",
+  },
+  unresolved: {
+    what: (count) =>
+      `${count} balasan seperti STOP datang dari orang yang nomornya disembunyikan platform: mereka masih menerima pengingat.`,
+    todo: "Cari tahu siapa yang menulis, misalnya di telepon yang tertaut, lalu hentikan pengingat ke nomor itu di bawah. Setelah seminggu ini tidak ditampilkan lagi.",
   },
   job: {
     what: (job, reason) => `Job ${job} gagal: ${reason}.`,

@@ -6,7 +6,7 @@ const en = {
   upload: {
     heading: "Send to a file of recipients",
     text: (lines: string, megabytes: number) =>
-      `A CSV file with the column phone and one for each value of the template, up to ${lines} recipients and ${megabytes} MB. This task reads the file and hands its messages over; it does not store it. Under one name nobody gets a message twice: to continue an interrupted run, send the same file or a corrected one.`,
+      `A CSV file with the column phone, one for each value of the template, and for numbers abroad one named country with the country code; up to ${lines} recipients and ${megabytes} MB. This task reads the file and hands its messages over; it does not store it. Under one name nobody gets a message twice: to continue an interrupted run, send the same file or a corrected one.`,
     notAllowed: "Sending to a file requires the role operator.",
     template: "Template",
     columns: "Columns of each template",
@@ -41,6 +41,7 @@ const en = {
     days: (days: number) => `${days} ${days === 1 ? "day" : "days"} at the present budgets`,
     tooLong: (days: number, most: number) =>
       `${days > 366 ? "More than a year" : `${days} days`} at the present budgets, but at most ${most} days can be scheduled: split the file.`,
+    countries: "Recipients by country",
     duration: "Sending takes",
     messages: "The first messages, with masked names",
     line: (line: number, phone: string) => `Line ${line}, to ${phone}`,
@@ -99,7 +100,7 @@ const id: typeof en = {
   upload: {
     heading: "Kirim ke berkas penerima",
     text: (lines, megabytes) =>
-      `Berkas CSV dengan kolom phone dan satu kolom untuk setiap nilai template, paling banyak ${lines} penerima dan ${megabytes} MB. Berkas dibaca dan diteruskan oleh task ini, dan tidak disimpan. Dengan satu nama, tidak ada yang menerima pesan dua kali: pengiriman yang terputus dilanjutkan dengan berkas yang sama atau yang sudah diperbaiki.`,
+      `Berkas CSV dengan kolom phone, satu kolom untuk setiap nilai template, dan untuk nomor luar negeri kolom country berisi kode negaranya; paling banyak ${lines} penerima dan ${megabytes} MB. Berkas dibaca dan diteruskan oleh task ini, dan tidak disimpan. Dengan satu nama, tidak ada yang menerima pesan dua kali: pengiriman yang terputus dilanjutkan dengan berkas yang sama atau yang sudah diperbaiki.`,
     notAllowed: "Mengirim ke berkas memerlukan peran operator.",
     template: "Template",
     columns: "Kolom setiap template",
@@ -134,6 +135,7 @@ const id: typeof en = {
     days: (days) => `${days} hari dengan jatah sekarang`,
     tooLong: (days, most) =>
       `${days > 366 ? "Lebih dari setahun" : `${days} hari`} dengan jatah sekarang, padahal paling lama ${most} hari dapat dijadwalkan: bagi berkasnya.`,
+    countries: "Penerima menurut negara",
     duration: "Lama pengiriman",
     messages: "Pesan-pesan pertama, dengan nama disamarkan",
     line: (line, phone) => `Baris ${line}, ke ${phone}`,

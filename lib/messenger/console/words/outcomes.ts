@@ -35,7 +35,7 @@ const en = {
     notStopped:
       "Nothing was done: logins are not stopped any more, or the database is not responding. Check the connection below.",
     optOut: "The number was not changed: the database is not responding.",
-    phone: "Invalid phone number: enter 8 to 15 digits with country code, without a leading 0.",
+    phone: "Invalid phone number: enter it with + and its country code, such as +62 812 3456 7890.",
     unconfirmed: (word: string) => `The phone was not unlinked: type ${word} to confirm.`,
     optOutUnconfirmed: "The number was not changed: tick the box to confirm.",
     answer: "The automatic answer was not changed: the database is not responding.",
@@ -92,7 +92,7 @@ const id: typeof en = {
     notStopped:
       "Tidak ada yang dilakukan: login sudah tidak dihentikan, atau basis data tidak merespons. Periksa koneksi di bawah.",
     optOut: "Nomor tidak diubah: basis data tidak merespons.",
-    phone: "Nomor telepon tidak valid: masukkan 8 sampai 15 angka dengan kode negara, tanpa 0 di depan.",
+    phone: "Nomor telepon tidak valid: masukkan dengan + dan kode negaranya, misalnya +62 812 3456 7890.",
     unconfirmed: (word) => `Tautan telepon tidak dilepas: ketik ${word} untuk mengonfirmasi.`,
     optOutUnconfirmed: "Nomor tidak diubah: centang kotak untuk mengonfirmasi.",
     answer: "Jawaban otomatis tidak diubah: basis data tidak merespons.",
