@@ -39,7 +39,13 @@ const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 
 const findJpegHeader = (bytes: Buffer): ImageHeader | undefined => {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return undefined;
   for (let at = 2; at + 10 <= bytes.length; ) {
-    if (bytes[at] !== 0xff) return undefined;
+    // decoders skip bytes between segments, and escaped ones
+    if (bytes[at] !== 0xff || bytes[at + 1] === 0) {
+      const next = bytes.indexOf(0xff, at + 1);
+      if (next === -1) return undefined;
+      at = next;
+      continue;
+    }
     const marker = bytes[at + 1] ?? 0;
     if (marker === 0xff) {
       at += 1; // fill byte

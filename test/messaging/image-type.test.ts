@@ -16,6 +16,18 @@ test("recognises a JPG and a PNG and reads their size", async () => {
   });
 });
 
+test("recognises a JPG with bytes between its segments, as decoders do", () => {
+  const first = 4 + jpeg.readUInt16BE(4);
+  for (const stray of ["\0\0", "abc", "\xff\0", "\xff\xff"]) {
+    const parts = [jpeg.subarray(0, first), Buffer.from(stray, "latin1"), jpeg.subarray(first)];
+    expect(findImageHeader(Buffer.concat(parts))).toMatchObject({
+      type: "image/jpeg",
+      width: 30,
+      height: 20,
+    });
+  }
+});
+
 test("needs only the beginning", () => {
   expect(findImageHeader(png.subarray(0, 33))?.type).toBe("image/png");
   expect(findImageHeader(jpeg.subarray(0, 400))?.type).toBe("image/jpeg");

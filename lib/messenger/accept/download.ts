@@ -6,7 +6,7 @@ import { badRequest } from "#lib/faults/invalid-input.ts";
 import { uploadTooLarge } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
 import { guardConnector } from "./address-guard.ts";
-import { findFileName } from "./file-name.ts";
+import { findFileName, fromUtf8 } from "./file-name.ts";
 
 const maxRedirects = 3;
 const redirectStatuses = [301, 302, 303, 307, 308];
@@ -53,13 +53,29 @@ const tooLarge = (maxBytes: number) =>
 const tooSlow = (timeoutMs: number) =>
   badRequest(`The download took longer than ${timeoutMs / 1000} s; use a smaller file or a faster server`);
 
+/** By the error codes of Node and OpenSSL. */
+const tlsFaults: readonly (readonly [RegExp, string])[] = [
+  [
+    /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
+    "The certificate of the URL's server has expired, or is not valid yet",
+  ],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "The certificate of the URL's server is for another name"],
+  [
+    /SELF_SIGNED|^UNABLE_TO_|^CERT_|^INVALID_/,
+    "The certificate of the URL's server is not of a public authority, or comes without its intermediate certificates",
+  ],
+  [/^ERR_SSL_|^EPROTO$/, "The URL's server does not offer a current version of TLS"],
+];
+
 /**
- * The same answer for every network error, so that callers cannot scan networks with it. The error itself is
+ * The same answer for every other network error, so that callers cannot scan networks with it. The error itself is
  * not logged: it may contain a signed URL.
  */
 const unreachable = (error: unknown): Fault => {
   const reason = error instanceof Error && "code" in error ? String(error.code) : "no answer";
   log.warn("download failed", { reason });
+  const fault = tlsFaults.find(([codes]) => codes.test(reason));
+  if (fault) return badRequest(`${fault[1]}; have it corrected there, or use another URL`);
   return badRequest("The URL could not be fetched; check that it opens from the internet, then try again");
 };
 
@@ -97,7 +113,7 @@ const follow = async (agent: Agent, first: URL, signal: AbortSignal) => {
       throw badRequest(
         `The URL answered ${response.statusCode} instead of 200; use one that opens without a login`,
       );
-    url = parseUrl(location, url);
+    url = parseUrl(fromUtf8(location), url);
   }
   throw badRequest(`The URL redirects more than ${maxRedirects} times; use the final URL`);
 };

@@ -1,10 +1,11 @@
 import { basename } from "node:path/posix";
 import { decodeExtended, parse } from "content-disposition";
+import mime from "mime";
 
 const maxCharacters = 200;
 
 /** Node decodes headers as Latin-1, but many servers send UTF-8. */
-const fromUtf8 = (text: string): string => {
+export const fromUtf8 = (text: string): string => {
   if (/[^\0-\xff]/.test(text)) return text;
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(text, "latin1"));
@@ -21,6 +22,30 @@ const decodePercent = (text: string): string => {
   }
 };
 
+/** An encoded word of RFC 2047, which belongs into mail only. */
+const encodedWord = /=\?([\w-]+)(?:\*[\w-]+)?\?([bq])\?([^?]*)\?=(?:\s+(?==\?))?/gi;
+
+const decodeWord = (word: string, charset: string, encoding: string, text: string): string => {
+  const toByte = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16));
+  const quoted = text.replaceAll("_", " ").replace(/=([\da-f]{2})/gi, toByte);
+  try {
+    const bytes = /b/i.test(encoding) ? Buffer.from(text, "base64") : Buffer.from(quoted, "latin1");
+    return new TextDecoder(charset, { fatal: true }).decode(bytes);
+  } catch {
+    return word;
+  }
+};
+
+/** Decodes what clients and servers do to a name: encoded words, percent-encoding, single quotes. */
+const decodeName = (name: string): string =>
+  decodePercent(
+    name
+      .trim()
+      .replace(/^'(.+)'$/, "$1")
+      .replace(/^utf-8'[\w-]*'/i, "")
+      .replace(encodedWord, decodeWord),
+  );
+
 /** Truncates the stem, so that the extension still identifies the type. */
 const shorten = (name: string): string => {
   if (name.length <= maxCharacters) return name;
@@ -36,13 +61,26 @@ const shorten = (name: string): string => {
  * @returns undefined if nothing is left.
  */
 export const sanitizeFileName = (name: string): string | undefined => {
-  const plain = name
+  const plain = decodeName(name)
     .toWellFormed()
     .normalize("NFC")
     .replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, "")
     .replaceAll("\\", "/");
   const last = basename(plain).trim();
   return /^\.*$/.test(last) ? undefined : shorten(last);
+};
+
+/** What servers run to make a file; a phone has nothing that opens one. */
+const script = /\.(?:action|ashx|aspx?|cfm|cgi|do|jsf|jspx?|php\d?|phtml|pl)$/i;
+const anyExtension = /\.[a-z][a-z\d]{1,7}$/i;
+
+/** Ends a name without an ending, or with that of a script, in that of the file's type: a phone opens a file by its name. */
+export const withExtension = (name: string, contentType: string): string => {
+  const extension = mime.getExtension(contentType);
+  const isScript = script.test(name);
+  const isNamed = mime.getType(name) !== null || anyExtension.test(name);
+  if (contentType === "application/octet-stream" || !extension || (isNamed && !isScript)) return name;
+  return shorten(`${name.replace(script, "")}.${extension}`);
 };
 
 /** Some servers quote `filename*`, which is then not decoded by the parser, or leave a `%` in it unencoded. */
@@ -58,4 +96,4 @@ const readDisposition = (disposition: string): string => {
  */
 export const findFileName = (disposition: string | undefined, url: URL): string | undefined =>
   (disposition && sanitizeFileName(fromUtf8(readDisposition(disposition)))) ||
-  sanitizeFileName(url.pathname.endsWith("/") ? "" : decodePercent(url.pathname));
+  sanitizeFileName(url.pathname.endsWith("/") ? "" : url.pathname);

@@ -29,6 +29,9 @@ const peek = async (body: AsyncIterable<Uint8Array>) => {
 };
 
 interface Typed {
+  readonly beginning: Buffer;
+  /** Of the content alone, if it shows. */
+  readonly detected: string | undefined;
   readonly contentType: string;
   readonly body: AsyncIterable<Uint8Array>;
 }
@@ -44,12 +47,38 @@ export const withType = async (
   fileName: string,
   body: AsyncIterable<Uint8Array>,
 ): Promise<Typed> => {
-  const known = declared.find((type) => type !== undefined && !undeclared.includes(type));
-  if (known !== undefined) return { contentType: known, body };
   const { beginning, whole } = await peek(body);
   const detected = (await fileTypeFromBuffer(beginning).catch(() => undefined))?.mime;
+  const isBinary = detected !== undefined && detected !== "application/xml";
+  const known = declared.find(
+    (type) =>
+      type !== undefined && !undeclared.includes(type) && !(isBinary && /\bx?html$|\bjson$/.test(type)),
+  );
+  if (known !== undefined) return { contentType: known, body: whole, beginning, detected };
   const named = mime.getType(fileName) ?? undefined;
   const isPrecise = detected !== undefined && !containers.includes(detected);
   const contentType = (isPrecise ? detected : (named ?? detected)) ?? "application/octet-stream";
-  return { contentType, body: whole };
+  return { contentType, body: whole, beginning, detected };
+};
+
+const html = /^\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body|script|meta|title)\b/i;
+/** A page that is a sheet or a document for Office: many systems export that as `.xls`. */
+const officePage = /urn:schemas-microsoft-com:office|<table\b/i;
+
+/** Names what a server has answered in place of a file. @returns undefined for anything else. */
+export const findPage = (beginning: Buffer, served: string | undefined, detected: string | undefined) => {
+  if (detected !== undefined && detected !== "application/xml") return undefined;
+  const text = beginning.toString().replace(/^\ufeff/, "");
+  if (html.test(text) || /\bx?html\b/.test(served ?? "")) return "html";
+  return /\bjson$/.test(served ?? "") || /^\s*\{\s*"/.test(text) ? "json" : undefined;
+};
+
+/** Whether a web page or JSON is what a file's name promises. */
+export const isNamedPage = (page: "html" | "json", name: string | undefined, beginning: Buffer): boolean => {
+  const named = mime.getType(name ?? "") ?? "";
+  if (page === "json") return /\bjson$|^text\//.test(named);
+  const isOffice = named === "application/vnd.ms-excel" || named === "application/msword";
+  // a program that writes text may leave PHP's default type
+  const isText = named.startsWith("text/") && !html.test(beginning.toString());
+  return isText || /\bx?html\b/.test(named) || (isOffice && officePage.test(beginning.toString()));
 };

@@ -6,21 +6,37 @@ import { findImageHeader, maxPixels } from "#lib/messaging/image-type.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import type { Source } from "./acceptance.ts";
 import { type Download, openDownload } from "./download.ts";
-import { sanitizeFileName } from "./file-name.ts";
-import { withType } from "./media-type.ts";
+import { sanitizeFileName, withExtension } from "./file-name.ts";
+import { findPage, isNamedPage, withType } from "./media-type.ts";
 
 export const maxImageBytes = 16 * 1024 * 1024;
 export const maxFileBytes = 50 * 1024 * 1024;
 
 type Raw = Pick<Source, "body"> & Pick<Download, "contentType" | "fileName">;
 
+const empty = () => badRequest("The file is empty; send one that has content");
+
+const pages = {
+  html: "a web page, such as a login or sharing page",
+  json: "JSON, such as an error",
+} as const;
+
+const notTheFile = (page: keyof typeof pages) =>
+  badRequest(
+    `The URL answers ${pages[page]}, instead of the file; use the one from which the file itself is downloaded`,
+  );
+
 /**
  * Reads a whole image and checks its header, whatever its name or type. It is compressed when it is sent: that takes some
  * seconds, and the send functions wait 8 s.
  */
-const readImage = async ({ body, fileName }: Raw, compress: boolean): Promise<Source> => {
+const readImage = async ({ body, fileName, contentType }: Raw, compress: boolean): Promise<Source> => {
   const bytes = await buffer(body);
+  if (bytes.length === 0) throw empty();
   const header = findImageHeader(bytes);
+  const page =
+    header || !contentType ? undefined : findPage(bytes.subarray(0, 1_024), contentType, undefined);
+  if (page) throw notTheFile(page);
   if (!header) throw badRequest("The image must be a JPG or PNG by its content");
   if (compress && header.width * header.height > maxPixels)
     throw badRequest("The image must have at most 40 megapixels to be compressed");
@@ -29,11 +45,16 @@ const readImage = async ({ body, fileName }: Raw, compress: boolean): Promise<So
 
 const toSource = async (
   raw: Raw,
-  { kind, compress, file_name, content_type }: Submission,
+  { kind, compress, file_name, content_type, url }: Submission,
 ): Promise<Source> => {
   if (kind === "image") return readImage(raw, compress);
-  const fileName = sanitizeFileName(file_name ?? "") ?? raw.fileName ?? "file";
-  return { ...(await withType([content_type, raw.contentType], fileName, raw.body)), fileName };
+  const name = sanitizeFileName(file_name ?? "") ?? raw.fileName ?? "file";
+  const types = [content_type, raw.contentType];
+  const { contentType, body, beginning, detected } = await withType(types, name, raw.body);
+  if (beginning.length === 0) throw empty();
+  const page = url === undefined ? undefined : findPage(beginning, raw.contentType, detected);
+  if (page && !isNamedPage(page, raw.fileName, beginning)) throw notTheFile(page);
+  return { contentType, body, fileName: withExtension(name, contentType) };
 };
 
 /**
@@ -54,5 +75,9 @@ export const openSource = async (
       submission,
     );
   const maxBytes = kind === "image" ? maxImageBytes : maxFileBytes;
-  return toSource(await openDownload(url ?? "", { maxBytes, connector }), submission);
+  const download = await openDownload(url ?? "", { maxBytes, connector });
+  return toSource(download, submission).catch(async (error: unknown) => {
+    await download.close();
+    throw error;
+  });
 };

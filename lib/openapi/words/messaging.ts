@@ -204,8 +204,8 @@ export const messagingWords: AreaWords<typeof rows> = {
   "messaging/send-image": {
     operationId: "sendImage",
     summaryInIndonesian: "Mengirim gambar, diunggah atau dari URL",
-    en: "Send exactly one of `image` (at most 4 MiB) and `image_url` (at most 16 MiB). The content must be JPG or PNG; the file name does not matter. Fields that are blank, `null` or `undefined` are ignored.",
-    id: "Kirim tepat satu dari `image` (paling besar 4 MiB) dan `image_url` (paling besar 16 MiB). Isinya harus JPG atau PNG; nama berkas tidak berpengaruh. Field yang kosong atau berisi `null` atau `undefined` diabaikan.",
+    en: "Send exactly one of `image` (at most 4 MiB) and `image_url` (at most 16 MiB). The content must be JPG or PNG; the file name does not matter. A URL that answers a web page or JSON instead is 400. Fields that are blank, `null` or `undefined` are ignored.",
+    id: "Kirim tepat satu dari `image` (paling besar 4 MiB) dan `image_url` (paling besar 16 MiB). Isinya harus JPG atau PNG; nama berkas tidak berpengaruh. URL yang menjawab dengan halaman web atau JSON menghasilkan 400. Field yang kosong atau berisi `null` atau `undefined` diabaikan.",
     fields: {
       ...sendHeaders,
       phone,
@@ -235,8 +235,8 @@ export const messagingWords: AreaWords<typeof rows> = {
   "messaging/send-file": {
     operationId: "sendFile",
     summaryInIndonesian: "Mengirim berkas, diunggah atau dari URL",
-    en: "Send exactly one of `file` (at most 4 MiB) and `file_url` (at most 50 MiB). Fields that are blank, `null` or `undefined` are ignored.",
-    id: "Kirim tepat satu dari `file` (paling besar 4 MiB) dan `file_url` (paling besar 50 MiB). Field yang kosong atau berisi `null` atau `undefined` diabaikan.",
+    en: "Send exactly one of `file` (at most 4 MiB) and `file_url` (at most 50 MiB). A URL that answers a web page or JSON is 400, unless its path or Content-Disposition names such a file. A name without an ending, or with that of a script, gets the ending of its type. An empty file is 400. Fields that are blank, `null` or `undefined` are ignored.",
+    id: "Kirim tepat satu dari `file` (paling besar 4 MiB) dan `file_url` (paling besar 50 MiB). URL yang menjawab dengan halaman web atau JSON menghasilkan 400, kecuali path atau Content-Disposition-nya menyebut berkas seperti itu. Nama tanpa ekstensi, atau dengan ekstensi skrip, mendapat ekstensi sesuai jenisnya. Berkas kosong menghasilkan 400. Field yang kosong atau berisi `null` atau `undefined` diabaikan.",
     fields: {
       ...sendHeaders,
       phone,

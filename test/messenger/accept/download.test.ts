@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { createServer } from "node:https";
 import type { Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { serve, serveRaw } from "../../steps/http-server.ts";
+import { createCertificate } from "../../../infra/local/whatsapp/media/certificate.ts";
+import { listen, serve, serveRaw } from "../../steps/http-server.ts";
 import { download, openLoopback } from "../../steps/loopback.ts";
 
 const file = randomBytes(300_000);
@@ -101,6 +103,26 @@ test.each([201, 204, 206, 300, 304, 401, 403, 404, 410, 429, 500, 503])(
     });
   },
 );
+
+test("follows a redirect to a path in raw UTF-8", async () => {
+  const asked: (string | undefined)[] = [];
+  const url = await serve((request, response) => {
+    asked.push(request.url);
+    if (request.url === "/surat-é.pdf" || request.url === "/surat-%C3%A9.pdf") return void response.end("x");
+    response.writeHead(302, { location: Buffer.from("/surat-é.pdf").toString("latin1") }).end();
+  });
+  const { fileName, close } = await openLoopback(`${url}/a`);
+  await close();
+  expect([asked.at(-1), fileName]).toEqual(["/surat-%C3%A9.pdf", "surat-é.pdf"]);
+});
+
+test("names what is wrong with the TLS of a server", async () => {
+  const { key, cert } = createCertificate();
+  const signed = await listen(createServer({ key, cert }, (_request, response) => void response.end("x")));
+  await expect(download(signed.replace("http:", "https:"))).rejects.toThrow("not of a public authority");
+  const plain = await serve((_request, response) => void response.end("x"));
+  await expect(download(plain.replace("http:", "https:"))).rejects.toThrow("current version of TLS");
+});
 
 test("rejects a redirect without a valid location", async () => {
   const nowhere = await serve((_request, response) => void response.writeHead(302).end());

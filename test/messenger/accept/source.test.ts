@@ -73,7 +73,7 @@ describe("the type", () => {
     ["its name says of text", octets, undefined, "warga.csv", Buffer.from("nik;nama\n"), "text/csv"],
     ["its archive is", octets, undefined, "surat", zip, "application/zip"],
     ["is unknown", octets, undefined, "surat", Buffer.from([1, 2, 3]), octets],
-    ["is unknown of an empty file", octets, undefined, "surat", Buffer.alloc(0), octets],
+    ["its content says, not PHP's default type", octets, "text/html", "cetak.pdf", pdf, "application/pdf"],
   ])("of a file is what %s", async (_, content_type, served, file_name, bytes, type) => {
     const headers = served === undefined ? {} : { "content-type": served };
     const { contentType, body } = await open("file", headers, bytes, { content_type, file_name });
@@ -103,8 +103,101 @@ describe("the name of a file", () => {
     expect([(await named(hostile)).fileName, downloaded.fileName]).toEqual(["annexfdp.exe", "annexfdp.exe"]);
   });
 
-  test("of an upload has at most 200 characters and its ending, or is file when nothing is left of it", async () => {
+  test("of an upload has at most 200 characters and its ending, or is file and its type when nothing is left", async () => {
     expect((await named(`${"x".repeat(251)}.pdf`)).fileName).toBe(`${"x".repeat(196)}.pdf`);
-    expect([(await named("")).fileName, (await named("\u200f..")).fileName]).toEqual(["file", "file"]);
+    expect([(await named("")).fileName, (await named("\u200f..")).fileName]).toEqual([
+      ...["file.png", "file.png"],
+    ]);
+  });
+
+  test.each([
+    ["cetak.php", "cetak.png"],
+    ["Report.aspx", "Report.png"],
+    ["export", "export.png"],
+    ["gettablefileurl", "gettablefileurl.png"],
+    ["Surat No. 12", "Surat No. 12.png"],
+    ["a.pdf.do", "a.pdf.png"],
+    ["laporan.parquet", "laporan.parquet"],
+    ["surat.pdf", "surat.pdf"],
+    ["=?utf-8?B?U3VyYXQgS2V0ZXJhbmdhbi5wZGY=?=", "Surat Keterangan.pdf"],
+    ["=?UTF-8?Q?Surat_=E2=80=93_1.pdf?=", "Surat – 1.pdf"],
+    ["=?utf-8?B?U3VyYXQg?= =?utf-8?B?MS5wZGY=?=", "Surat 1.pdf"],
+    ["=?x-y?B?U3VyYXQ=?=.pdf", "=?x-y?B?U3VyYXQ=?=.pdf"],
+    ["Surat%20Edaran.pdf", "Surat Edaran.pdf"],
+    ["100%.pdf", "100%.pdf"],
+    ["'surat.pdf'", "surat.pdf"],
+    ["UTF-8''surat%20a.pdf", "surat a.pdf"],
+    ["..%2F..%2Fsurat.pdf", "surat.pdf"],
+  ])("of an upload or a header %s is %s", async (given, name) => {
+    const header = { "content-disposition": `attachment; filename="${given}"` };
+    expect([(await named(given)).fileName, (await open("file", header, png)).fileName]).toEqual([name, name]);
+  });
+});
+
+describe("what a server answers in place of the file", () => {
+  const page = "<!DOCTYPE html><title>Masuk</title>";
+  const failure = '{"error": "not found"}';
+  const openAt = async (
+    path: string,
+    type: string | undefined,
+    text: string,
+    kind = "file",
+    name?: string,
+  ) => {
+    const headers = {
+      ...(type && { "content-type": type }),
+      ...(name && { "content-disposition": `inline; filename=${name}` }),
+    };
+    const url = await serve((_request, response) => void response.writeHead(200, headers).end(text));
+    const submission = { sender: "api:test", kind, phone: "6281234567890", url: `${url}${path}` };
+    return openSource(Submission.parse(submission), undefined, loopback);
+  };
+
+  test.each<[string, string, string | undefined, string, string, string?]>([
+    ["a web page", "/a.pdf", "text/html; charset=utf-8", page, "a web page"],
+    ["a web page without a type", "/a.pdf", undefined, `\ufeff\n${page}`, "a web page"],
+    ["a web page that is called a PDF", "/a.pdf", "application/pdf", page, "a web page"],
+    ["a web page at a script", "/cetak.php", "text/html", page, "a web page"],
+    ["a web page at a path without a name", "/", "text/html", page, "a web page"],
+    ["a web page whose header names a PDF", "/a.html", "text/html", page, "a web page", "a.pdf"],
+    ["an error of a few words", "/a.pdf", "text/html", "Not found", "a web page"],
+    ["XHTML", "/a.docx", "application/xhtml+xml", `<?xml version="1.0"?>${page}`, "a web page"],
+    ["JSON", "/a.pdf", "application/json", failure, "JSON"],
+    ["a problem", "/download", "application/problem+json", failure, "JSON"],
+    ["JSON without a type", "/a.pdf", undefined, failure, "JSON"],
+    ["nothing", "/a.pdf", "application/pdf", "", "empty"],
+  ])("is 400 with the cause: %s", async (_, path, type, text, cause, name) => {
+    const expected = { status: 400, message: expect.stringContaining(cause) };
+    await expect(openAt(path, type, text, "file", name)).rejects.toMatchObject(expected);
+  });
+
+  test.each([
+    ["a web page", "/a.html", "text/html", page, "a web page"],
+    ["JSON", "/a.jpg", "application/json", failure, "JSON"],
+    ["nothing", "/a.jpg", "image/jpeg", "", "empty"],
+  ])("is 400 with the cause for an image, whatever its name: %s", async (_, path, type, text, cause) => {
+    const expected = { status: 400, message: expect.stringContaining(cause) };
+    await expect(openAt(path, type, text, "image")).rejects.toMatchObject(expected);
+  });
+
+  test.each([
+    ["a page that is named so", "/a.html", "text/html", page],
+    ["JSON that is named so", "/a.json", "application/json", failure],
+    ["a map", "/a.geojson", undefined, failure],
+    [
+      "a sheet that a program wrote as a page",
+      "/a.xls",
+      "application/vnd.ms-excel",
+      "<html><table><tr><td>1</table>",
+    ],
+    ["text with PHP's default type", "/warga.csv", "text/html", "nik;nama\n"],
+    ["a drawing", "/a.svg", "image/svg+xml", '<!-- a --><svg xmlns="http://www.w3.org/2000/svg"/>'],
+  ])("is not %s", async (_, path, type, text) => {
+    expect((await buffer((await openAt(path, type, text)).body)).toString()).toBe(text);
+  });
+
+  test("is 400 for an empty upload", async () => {
+    const submission = Submission.parse({ sender: "api:test", kind: "file", phone: "6281234567890" });
+    await expect(openSource(submission, Buffer.alloc(0))).rejects.toMatchObject({ status: 400 });
   });
 });
