@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import type postgres from "postgres";
-import { HeaderError } from "#lib/import/file.ts";
-import { importCsv } from "#lib/import/import.ts";
+import { HeaderError } from "#lib/import/header.ts";
+import { clearWithBlanks, importCsv } from "#lib/import/import.ts";
 import type { ImportTable } from "#lib/import/table.ts";
 import { beginImport, OtherPepper } from "#lib/resident/erased.ts";
 import { residentImport } from "#lib/resident/import.ts";
@@ -19,11 +19,11 @@ are written to FILE.rejected.csv with line number and reason. After an interrupt
 
 const describe = ({ name, columns }: ImportTable) =>
   `\n  ${name}\n${columns
-    .map(({ header, rule, whenAbsent }) => `    ${header.padEnd(20)}${rule}${whenAbsent ? "; optional" : ""}`)
+    .map(({ header, rule, isOptional }) => `    ${header.padEnd(20)}${rule}${isOptional ? "; optional" : ""}`)
     .join("\n")}`;
 
 const columnsHelp = `
-The first line names the columns, in any order; unknown columns are ignored:
+The first line names the columns, in any order; unknown columns are ignored. -, 0 and NULL count as blank:
 ${tables.map(describe).join("\n")}`;
 
 /** Two connections load faster, because PostgreSQL uses one core per connection; more gain little. */
@@ -44,20 +44,30 @@ const begin = async (table: ImportTable, sql: postgres.Sql): Promise<ImportTable
   });
 };
 
-const importFile = async (given: ImportTable, file: string): Promise<Reply> => {
+interface Options {
+  readonly lastWins?: true;
+  readonly blankClears?: true;
+}
+
+const importFile = async (
+  given: ImportTable,
+  file: string,
+  { lastWins, blankClears }: Options,
+): Promise<Reply> => {
   const size = getSize(file);
   const reportFile = `${file.replace(/\.csv$/i, "")}.rejected.csv`;
   return withConnections(async (connections) => {
-    const table = await begin(given, connections[0]);
+    const begun = await begin(given, connections[0]);
+    const table = blankClears ? await clearWithBlanks(connections, begun) : begun;
     const progress = startProgress(size);
     const started = performance.now();
     let report: RejectionReport | undefined;
     let stored = 1;
     try {
-      const { inserted, updated, unchanged, repeated, rejected } = await importCsv(
+      const { inserted, updated, unchanged, repeated, blank, rejected } = await importCsv(
         connections,
         table,
-        createReadStream(file),
+        () => createReadStream(file),
         {
           onHeaders: (headers, ignored) => {
             report = new RejectionReport(reportFile, headers);
@@ -72,12 +82,24 @@ const importFile = async (given: ImportTable, file: string): Promise<Reply> => {
             );
           },
         },
+        lastWins,
       );
       progress.stop();
       const seconds = ((performance.now() - started) / 1_000).toFixed(1);
       const reasons = report?.sum() ?? [];
       const lines = [`${inserted} added, ${updated} updated, ${unchanged} unchanged in ${seconds} s`];
-      if (repeated > 0) lines.push(`${repeated} rows were replaced by a later row with the same key`);
+      if (repeated > 0)
+        lines.push(
+          lastWins
+            ? `${repeated} rows were replaced by a later row with the same key`
+            : `${repeated} rows repeat another row of the file`,
+        );
+      if (blank > 0)
+        lines.push(
+          blankClears
+            ? `${blank} stored values were cleared by blank cells`
+            : `${blank} blank cells keep the stored value; --blank-clears clears it`,
+        );
       if (rejected > 0) lines.push(`${rejected} rejected; the rows are in ${reportFile}`);
       for (const { count, reason } of reasons) lines.push(`  ${String(count).padStart(7)}  ${reason}`);
       return {
@@ -87,6 +109,7 @@ const importFile = async (given: ImportTable, file: string): Promise<Reply> => {
           updated,
           unchanged,
           repeated,
+          [blankClears ? "cleared" : "kept"]: blank,
           rejected,
           reasons,
           ...(rejected > 0 && { reportFile }),
@@ -117,6 +140,11 @@ export const run = command("import", about, (program, answer) => {
   program
     .argument("<table>", "residents, categories or gallery", readTable)
     .argument("<file>", "the CSV file")
+    .option(
+      "--last-wins",
+      "store the last of the rows with one key; without, they are rejected if they differ",
+    )
+    .option("--blank-clears", "let a blank cell clear the stored value; without, it keeps it")
     .addHelpText("after", columnsHelp)
     .action(answer(importFile));
 });

@@ -29,11 +29,13 @@ export class RejectionReport {
 
   /** @throws CommandError when the file cannot be written. */
   write(rejections: readonly Rejection[]): void {
-    for (const reason of rejections.flatMap(({ reason }) => reason.split("; ")))
+    for (const written of rejections.flatMap(({ reason }) => reason.split("; "))) {
+      const reason = written.replace(/ line \d+/, " another line");
       this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
+    }
     const lines = rejections.map(({ line, reason, fields, text }) => {
-      const whole = fields?.length === this.#headers.length;
-      const columns = whole ? fields : this.#headers.map(() => "");
+      const whole = fields !== undefined && fields.slice(this.#headers.length).join("").trim() === "";
+      const columns = this.#headers.map((_, i) => (whole && fields[i]) || "");
       return formatRecord([String(line), reason, ...columns, whole ? "" : text]);
     });
     this.#attempt(() => writeSync(this.#open(), lines.join("")));

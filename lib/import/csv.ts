@@ -2,16 +2,24 @@ import { parse } from "csv-parse/sync";
 import type { Line } from "./lines.ts";
 
 export interface CsvRecord {
+  /** The row as a spreadsheet numbers it, from 1: a quoted field may span lines. */
   readonly line: number;
   readonly text: string;
   /** Undefined if the quoting is invalid. */
   readonly fields: readonly string[] | undefined;
+  /** Whether the file ends behind it without a line end, so that it may be incomplete. */
+  readonly isUnended: boolean;
 }
 
 /** A quoted field may span lines; a quote that is still open after this many is treated as never closed. */
 const maxLinesPerRecord = 50;
 
-const parseRecord = (text: string, delimiter: string, lenient: boolean): readonly string[] | undefined => {
+/** Parses one record. Lenient: quotes inside an unquoted field are text. */
+export const parseRecord = (
+  text: string,
+  delimiter: string,
+  lenient: boolean,
+): readonly string[] | undefined => {
   if (!text.includes('"')) return text.split(delimiter);
   try {
     const records: string[][] = parse(text, {
@@ -38,11 +46,16 @@ export class RecordReader {
   readonly #delimiter: string;
   readonly #columns: number;
   #pending: Line[] = [];
+  #line: number;
 
-  /** @param columns number of fields in a row; identifies a row inside a quote that was never closed. */
-  constructor(delimiter: string, columns: number) {
+  /**
+   * @param columns number of fields in a row; identifies a row inside a quote that was never closed. @param line number of
+   * the first record.
+   */
+  constructor(delimiter: string, columns: number, line: number) {
     this.#delimiter = delimiter;
     this.#columns = columns;
+    this.#line = line;
   }
 
   /** Yields the records that these lines complete. */
@@ -72,12 +85,13 @@ export class RecordReader {
     const swallowed = others.some((line) => this.#isWholeRow(line));
     const fields = isCut || swallowed ? undefined : parseRecord(text, this.#delimiter, false);
     this.#pending = [];
+    const line = this.#line++;
     if (fields) {
-      yield { line: first.number, text, fields };
+      yield { line, text, fields, isUnended: others.at(-1)?.isUnended ?? first.isUnended };
       return;
     }
     const alone = first.tooLong ? undefined : parseRecord(first.text, this.#delimiter, true);
-    yield { line: first.number, text: first.text, fields: alone };
+    yield { line, text: first.text, fields: alone, isUnended: first.isUnended };
     yield* this.read(others);
   }
 }

@@ -1,12 +1,14 @@
 import type { Readable } from "node:stream";
-import { crc32 } from "node:zlib";
 import type postgres from "postgres";
 import { openImport } from "./file.ts";
 import { Lane } from "./lane.ts";
 import type { LoadCounts } from "./load.ts";
-import { type ImportTable, keyReader, type Rejection, type Row } from "./table.ts";
+import { surveyFile } from "./survey.ts";
+import type { ImportTable, Rejection } from "./table.ts";
 
 export interface ImportCounts extends LoadCounts {
+  /** Rows that are not stored because another row has the same key. */
+  repeated: number;
   rejected: number;
 }
 
@@ -18,54 +20,75 @@ export interface ImportObserver {
   onProgress(bytesRead: number, storedLine: number, counts: ImportCounts): void;
 }
 
-const sumOf = (lanes: readonly Lane[], rejected: number): ImportCounts => {
+const sumOf = (lanes: readonly Lane[], repeated: number, rejected: number): ImportCounts => {
   const sum = (count: keyof LoadCounts) => lanes.reduce((total, lane) => total + lane.counts[count], 0);
   return {
     inserted: sum("inserted"),
     updated: sum("updated"),
     unchanged: sum("unchanged"),
-    repeated: sum("repeated"),
+    blank: sum("blank"),
+    repeated,
     rejected,
   };
 };
 
+/** Makes blank cells clear what is stored: returns the table for these connections. */
+export const clearWithBlanks = async (
+  connections: readonly postgres.Sql[],
+  table: ImportTable,
+): Promise<ImportTable> => {
+  // restricted residents are updated by a trigger, which cannot tell a blank cell from a new row without a value
+  for (const sql of connections) await sql`select set_config('resident.blank_clears', 'on', false)`;
+  return {
+    ...table,
+    columns: table.columns.map(({ whenAbsent, ...column }) =>
+      whenAbsent === undefined || column.type !== "text"
+        ? { ...column, ...(whenAbsent && { whenAbsent }) }
+        : column,
+    ),
+  };
+};
+
 /**
- * Imports a CSV file in constant memory: valid rows are stored in batches while the next ones are read, rejected
- * rows go to the observer. After an interruption, importing the same file again stores the remaining rows and
- * leaves the stored ones unchanged.
+ * Imports a CSV file: valid rows are stored in batches while the next ones are read, rejected rows go to the observer.
+ * The file is read twice, because a row is stored only if no other has its key. After an interruption, importing the same
+ * file again stores the remaining rows and leaves the stored ones unchanged.
  *
- * @param connections single connections (`max: 1`) of the role `municipal_importer`; PostgreSQL uses one core for
- * each. All rows with the same key use the same connection, so that the last one wins.
- * @throws HeaderError if the first line does not name the table's columns; nothing is stored then.
+ * @param connections single connections (`max: 1`) of the role `municipal_importer`; PostgreSQL uses one core for each.
+ * @param open opens the file. @param lastWins stores the last of the rows with one key; without, they are rejected if their
+ * values differ.
+ * @throws HeaderError if the file cannot be imported at all; nothing is stored then.
  */
 export const importCsv = async (
   connections: readonly postgres.Sql[],
   table: ImportTable,
-  input: Readable,
+  open: () => Readable,
   observer: ImportObserver,
+  lastWins = false,
 ): Promise<ImportCounts> => {
-  const { headers, ignored, blocks } = await openImport(input, table);
+  const { skipped, conflicts } = await surveyFile(open(), table, lastWins);
+  const keyHeader = table.columns.find(({ column }) => column === table.key)?.header;
+  const { headers, ignored, blocks } = await openImport(open(), table, (row) => {
+    const other = conflicts.get(row.line);
+    return other === undefined ? undefined : `${keyHeader} is also in line ${other}, with other values`;
+  });
   observer.onHeaders(headers, ignored);
   const lanes = connections.map((sql) => new Lane(sql, table));
-  const readKey = keyReader(table);
-  const add = async (row: Row) => {
-    const lane = lanes[crc32(readKey(row)) % lanes.length];
-    lane?.add(row);
-    if (lane?.isFull) await lane.submit();
-  };
   let [line, bytes, rejected] = [1, 0, 0];
+  const sum = () => sumOf(lanes, skipped.size, rejected);
   const report = () =>
-    observer.onProgress(
-      bytes,
-      Math.min(line, ...lanes.map(({ unstoredLine }) => unstoredLine - 1)),
-      sumOf(lanes, rejected),
-    );
+    observer.onProgress(bytes, Math.min(line, ...lanes.map(({ unstoredLine }) => unstoredLine - 1)), sum());
   try {
     for await (const { rows, rejections, bytesRead } of blocks) {
       bytes = bytesRead;
       rejected += rejections.length;
       if (rejections.length > 0) observer.onRejections(rejections);
-      for (const row of rows) await add(row);
+      for (const row of rows) {
+        if (skipped.has(row.line)) continue;
+        const lane = lanes[row.line % lanes.length];
+        lane?.add(row);
+        if (lane?.isFull) await lane.submit();
+      }
       line = rows.at(-1)?.line ?? line;
       report();
     }
@@ -77,5 +100,5 @@ export const importCsv = async (
     await Promise.allSettled(lanes.map((lane) => lane.settle()));
     report();
   }
-  return sumOf(lanes, rejected);
+  return sum();
 };

@@ -10,7 +10,7 @@ const rowsPerBatch = 20_000;
  * so that a lane stays busy while the reader waits for another lane.
  */
 export class Lane {
-  readonly counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0, repeated: 0 };
+  readonly counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0, blank: 0 };
   readonly #sql: postgres.Sql;
   readonly #table: ImportTable;
   #filling = new Batch();
@@ -62,7 +62,7 @@ export class Lane {
     if (batch.size === 0) return;
     const stored = await storeBatch(this.#sql, this.#table, batch, this.#areLikelyNew);
     this.#areLikelyNew = stored.updated + stored.unchanged === 0;
-    for (const count of ["inserted", "updated", "unchanged", "repeated"] as const)
+    for (const count of ["inserted", "updated", "unchanged", "blank"] as const)
       this.counts[count] += stored[count];
     this.#firstLines.shift();
   }

@@ -2,11 +2,11 @@ import type { Readable } from "node:stream";
 
 /** A line of a text file without its line ending. */
 export interface Line {
-  /** From 1. */
-  readonly number: number;
   /** Truncated to `maxLineLength`. */
   readonly text: string;
   readonly tooLong: boolean;
+  /** Whether the file ends behind it without a line end. */
+  readonly isUnended: boolean;
   /** Bytes read up to and including the block in which the line ends. */
   readonly bytesRead: number;
 }
@@ -20,16 +20,13 @@ export const maxLineLength = 64 * 1024;
  */
 export const readLines = async function* (input: Readable): AsyncGenerator<Line[]> {
   const decoder = new TextDecoder();
-  let number = 0;
   let bytesRead = 0;
   let rest = "";
   let tooLong = false;
-  const finish = (text: string): Line => {
-    number += 1;
-    const line = { number, text: text.replace(/\r$/, "").slice(0, maxLineLength), tooLong, bytesRead };
+  const finish = (text: string, isUnended = false): Line => {
     const long = tooLong || text.length > maxLineLength;
     tooLong = false;
-    return { ...line, tooLong: long };
+    return { text: text.replace(/\r$/, "").slice(0, maxLineLength), tooLong: long, isUnended, bytesRead };
   };
   for await (const block of input as AsyncIterable<Buffer>) {
     bytesRead += block.length;
@@ -39,8 +36,8 @@ export const readLines = async function* (input: Readable): AsyncGenerator<Line[
       tooLong = tooLong || parts.length === 0;
       rest = rest.slice(0, maxLineLength);
     }
-    yield parts.map(finish);
+    yield parts.map((part) => finish(part));
   }
   rest += decoder.decode();
-  if (rest !== "") yield [finish(rest)];
+  if (rest !== "") yield [finish(rest, true)];
 };

@@ -1,18 +1,18 @@
 import postgres from "postgres";
 import { Batch } from "./batch.ts";
 import { copyRows } from "./copy.ts";
-import { type Content, type ImportTable, keyReader } from "./table.ts";
+import { type ImportTable, keyReader } from "./table.ts";
 
 export interface LoadCounts {
   inserted: number;
   updated: number;
   /** Rows that were already stored with these values; not written again. */
   unchanged: number;
-  /** Rows replaced by a later row with the same key in the same batch. */
-  repeated: number;
+  /** Blank cells of rows in which something is stored. */
+  blank: number;
 }
 
-type Counts = Pick<LoadCounts, "inserted" | "updated">;
+type Counts = Pick<LoadCounts, "inserted" | "updated" | "blank">;
 
 const namesOf = ({ columns }: ImportTable): string[] => columns.map(({ column }) => column);
 
@@ -20,14 +20,17 @@ const keyTypeOf = ({ key, columns }: ImportTable): string =>
   columns.find(({ column }) => column === key)?.type ?? "text";
 
 const upsert = (target: ImportTable): string => {
-  const { table, key, columns, alwaysWritten = "false" } = target;
+  const { table, key, columns, alwaysWritten = "false", kept = (column) => `known.${column}` } = target;
   const names = namesOf(target);
   const keyType = keyTypeOf(target);
   const value = ({ column, type, whenAbsent }: ImportTable["columns"][number]) =>
     whenAbsent === undefined
       ? `staging.${column}::${type}`
-      : `coalesce(staging.${column}::${type}, known.${column}, ${whenAbsent})`;
+      : `coalesce(staging.${column}::${type}, ${type === "text" ? kept(column) : `known.${column}`}, ${whenAbsent})`;
   const changed = names.filter((name) => name !== key);
+  const blanks = columns
+    .filter(({ column, type }) => type === "text" && column !== key)
+    .map(({ column }) => `(coalesce(staging.${column}, '') = '' and known.${column} <> '')::int`);
   const tuple = (alias: string) => `(${changed.map((name) => `${alias}.${name}`).join(", ")})`;
   return `
     with staging as materialized (
@@ -41,7 +44,9 @@ const upsert = (target: ImportTable): string => {
       where ${tuple("target")} is distinct from ${tuple("excluded")} or ${alwaysWritten}
       returning (xmax = 0) as inserted
     )
-    select count(*) filter (where inserted)::int as inserted, count(*) filter (where not inserted)::int as updated
+    select count(*) filter (where inserted)::int as inserted, count(*) filter (where not inserted)::int as updated,
+      (select coalesce(sum(${blanks.join(" + ")}), 0)::int
+        from staging join ${table} known on known.${key} = staging.${key}::${keyType}) as blank
     from written`;
 };
 
@@ -100,7 +105,7 @@ const insertRows = async (sql: postgres.Sql, target: ImportTable, rows: Batch): 
 };
 
 const upsertRows = async (sql: postgres.Sql, target: ImportTable, rows: Batch): Promise<Counts> => {
-  if (rows.size === 0) return { inserted: 0, updated: 0 };
+  if (rows.size === 0) return { inserted: 0, updated: 0, blank: 0 };
   const names = namesOf(target);
   const objects = [...rows].map(({ values }) =>
     Object.fromEntries(names.map((name, i) => [name, values[i]])),
@@ -110,46 +115,28 @@ const upsertRows = async (sql: postgres.Sql, target: ImportTable, rows: Batch): 
   return counts;
 };
 
-/** Stores the last row of each key and counts the outcome of all rows. */
-const storeDistinct = async (
-  table: ImportTable,
-  batch: Batch,
-  store: (rows: ReadonlyMap<string, Content>) => Promise<Counts>,
-): Promise<LoadCounts> => {
-  const readKey = keyReader(table);
-  const rows = new Map([...batch].map((row) => [readKey(row), row]));
-  const { inserted, updated } = await store(rows);
-  return {
-    inserted,
-    updated,
-    unchanged: rows.size - inserted - updated,
-    repeated: batch.size - rows.size,
-  };
-};
+type Strategy = (sql: postgres.Sql, table: ImportTable, batch: Batch) => Promise<Counts>;
 
-type Strategy = (sql: postgres.Sql, table: ImportTable, batch: Batch) => Promise<LoadCounts>;
-
-/** @throws PostgresError if a key is already stored or occurs twice. */
+/** @throws PostgresError if a key is already stored. */
 const insertAll: Strategy = async (sql, table, batch) => {
   await insertRows(sql, table, batch);
-  return { inserted: batch.size, updated: 0, unchanged: 0, repeated: 0 };
+  return { inserted: batch.size, updated: 0, blank: 0 };
 };
 
 /** @throws PostgresError if another session has inserted one of the new keys in the meantime. */
-const insertAndUpdate: Strategy = (sql, table, batch) =>
-  storeDistinct(table, batch, async (rows) => {
-    const known = await findKnown(sql, table, [...rows.keys()]);
-    const pick = (areKnown: boolean) =>
-      Batch.of([...rows].flatMap(([key, row]) => (known.has(key) === areKnown ? [row] : [])));
-    const fresh = pick(false);
-    await insertRows(sql, table, fresh);
-    const { inserted, updated } = await upsertRows(sql, table, pick(true));
-    return { inserted: fresh.size + inserted, updated };
-  });
+const insertAndUpdate: Strategy = async (sql, table, batch) => {
+  const readKey = keyReader(table);
+  const rows = [...batch];
+  const known = await findKnown(sql, table, rows.map(readKey));
+  const pick = (areKnown: boolean) => Batch.of(rows.filter((row) => known.has(readKey(row)) === areKnown));
+  const fresh = pick(false);
+  await insertRows(sql, table, fresh);
+  const counts = await upsertRows(sql, table, pick(true));
+  return { ...counts, inserted: fresh.size + counts.inserted };
+};
 
 /** Writes in key order, so that concurrent upserts do not deadlock. */
-const upsertAll: Strategy = (sql, table, batch) =>
-  storeDistinct(table, batch, (rows) => upsertRows(sql, table, Batch.of(rows.values())));
+const upsertAll: Strategy = upsertRows;
 
 /** unique_violation; deadlock_detected; in_failed_sql_transaction, which COPY reports instead of the cause. */
 const retried = new Set(["23505", "40P01", "25P02"]);
@@ -159,7 +146,7 @@ const attempt = async (
   sql: postgres.Sql,
   table: ImportTable,
   batch: Batch,
-): Promise<LoadCounts> => {
+): Promise<Counts> => {
   try {
     return await inTransaction(sql, () => strategy(sql, table, batch));
   } catch (error) {
@@ -170,21 +157,23 @@ const attempt = async (
 };
 
 /**
- * Stores a batch by key in one transaction. Idempotent.
+ * Stores a batch, in which each key occurs once, in one transaction. Idempotent.
  *
  * @param sql one connection (`max: 1`) of the role `municipal_importer`.
  * @param areLikelyNew skips the lookup of existing keys, a fifth of the time; if a key exists, the batch is retried
  * with the lookup.
  */
-export const storeBatch = (
+export const storeBatch = async (
   sql: postgres.Sql,
   table: ImportTable,
   batch: Batch,
   areLikelyNew = false,
-): Promise<LoadCounts> =>
-  attempt(
+): Promise<LoadCounts> => {
+  const counts = await attempt(
     areLikelyNew ? [insertAll, insertAndUpdate, upsertAll] : [insertAndUpdate, upsertAll],
     sql,
     table,
     batch,
   );
+  return { ...counts, unchanged: batch.size - counts.inserted - counts.updated };
+};

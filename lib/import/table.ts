@@ -9,17 +9,23 @@ interface Column {
   readonly type: "text" | "integer" | "timestamp";
   /** What a value is, for the operator. */
   readonly rule: string;
+  /** Removes what exports add to a value, where that has one meaning. */
+  readonly clean?: (value: string) => string;
   /** Returns what is wrong with a value, phrased so that the user can fix it, or undefined for a valid one. */
   readonly check: (value: string) => string | undefined;
   /**
-   * SQL default for an optional column. If the file omits the column or leaves it blank, a new row gets this value
-   * and an existing row is left unchanged. Without a default the column is required.
+   * SQL default of a blank cell: a new row gets this value, and an existing row is left unchanged. Without a default, a
+   * blank cell is a value like any other.
    */
   readonly whenAbsent?: string;
+  /** Whether the file may omit the column; then all its cells are blank. */
+  readonly isOptional?: true;
+  /** Whether its values are numbers of so many digits that a spreadsheet rounds them. */
+  readonly mayBeRounded?: true;
 }
 
 /** What a file must have for a column. */
-export type FileColumn = Pick<Column, "header" | "check" | "whenAbsent">;
+export type FileColumn = Pick<Column, "header" | "clean" | "check" | "whenAbsent" | "isOptional">;
 
 /** A table that can be imported: rows with a known key are updated, others are added. */
 export interface ImportTable {
@@ -28,6 +34,8 @@ export interface ImportTable {
   /** Database column of the natural key. */
   readonly key: string;
   readonly columns: readonly Column[];
+  /** SQL for what a blank cell keeps in a stored row, `known`; default: the value of the column. */
+  readonly kept?: (column: string) => string;
   /** SQL condition of a stored row, `target`, that is written although it has the same values, so that triggers see it. */
   readonly alwaysWritten?: string;
   /** Runs after a whole file has been stored. */
@@ -40,7 +48,7 @@ export interface Content {
 }
 
 export interface Row extends Content {
-  /** Line of the file on which the row starts, from 1. */
+  /** The row as a spreadsheet numbers it, from 1. */
   readonly line: number;
 }
 
@@ -67,3 +75,13 @@ export interface Rejection {
 export const checkBlank = (value: string) => (value === "" ? "must not be blank" : undefined);
 
 export const acceptAny = () => undefined;
+
+/** A column of text in which a blank cell keeps what is stored. */
+export const optionalText = (header: string, column: string) => ({
+  header,
+  column,
+  type: "text" as const,
+  rule: "text; blank keeps what is stored",
+  check: acceptAny,
+  whenAbsent: "''",
+});

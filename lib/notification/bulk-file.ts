@@ -32,7 +32,7 @@ const columnsOf = (template: Template): FileColumn[] => {
   const columnOf = (header: string): FileColumn => ({
     header,
     check: acceptAny,
-    ...(optional.includes(header) && { whenAbsent: "null" }),
+    ...(optional.includes(header) && { whenAbsent: "null", isOptional: true as const }),
   });
   return ["phone", ...Object.keys(listRules(template))].map(columnOf);
 };

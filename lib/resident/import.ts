@@ -1,14 +1,20 @@
-import { acceptAny, checkBlank, type ImportTable } from "#lib/import/table.ts";
+import { blankIfNone, cleanIdentityNumber } from "#lib/import/cell.ts";
+import { checkBlank, type ImportTable, optionalText } from "#lib/import/table.ts";
 import { foldAllChanges } from "./upkeep.ts";
+
+const cleanNumber = (value: string) => cleanIdentityNumber(value, 16);
 
 const checkNumber = (value: string) => {
   if (/^\d{16}$/.test(value)) return undefined;
-  return /^\d[.,]\d+e\+?\d+$/i.test(value)
+  return /^\d+([.,]\d+)?e\+?\d+$/i.test(value)
     ? "was rounded by a spreadsheet; format the column as text and export it again"
     : "must have exactly 16 digits";
 };
 
 const timestampPattern = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(\.\d{1,6})?$/;
+
+/** MySQL writes a date of zeros where there is none. */
+const cleanTimestamp = (value: string) => (value.startsWith("0000-00-00") ? "" : blankIfNone(value));
 
 const daysIn = (year: number, month: number): number => new Date(Date.UTC(year, month, 0)).getUTCDate();
 
@@ -25,8 +31,12 @@ const checkTimestamp = (value: string) => {
 /** The limit in the database: a longer name does not fit into an index. */
 const maxNameLength = 500;
 
+const cleanName = (value: string) => (/^[-–—0]+$/.test(value) ? "" : value);
+
 const checkName = (value: string) =>
   [...value].length > maxNameLength ? `must have at most ${maxNameLength} characters` : checkBlank(value);
+
+const text = (header: string, column: string) => ({ ...optionalText(header, column), clean: blankIfNone });
 
 /** Residents, by NIK. The database derives the masked values and search data. */
 export const residentImport: ImportTable = {
@@ -34,30 +44,46 @@ export const residentImport: ImportTable = {
   table: "resident.resident",
   key: "nik",
   columns: [
-    { header: "nik", rule: "16 digits; the key", column: "nik", type: "text", check: checkNumber },
-    { header: "no_kk", rule: "16 digits", column: "family_card_number", type: "text", check: checkNumber },
+    {
+      ...{ header: "nik", rule: "16 digits; the key", column: "nik", type: "text" },
+      ...{ clean: cleanNumber, check: checkNumber, mayBeRounded: true },
+    },
+    {
+      ...text("no_kk", "family_card_number"),
+      rule: "16 digits; blank keeps what is stored",
+      clean: (value) => blankIfNone(cleanNumber(value)),
+      check: (value) => (value === "" ? undefined : checkNumber(value)),
+      mayBeRounded: true,
+    },
     {
       header: "nama",
       rule: "text of up to 500 characters, not blank",
       column: "name",
       type: "text",
+      clean: cleanName,
       check: checkName,
     },
-    { header: "nama_ibu", rule: "text", column: "mother_name", type: "text", check: acceptAny },
-    { header: "alamat", rule: "text", column: "address", type: "text", check: acceptAny },
-    { header: "t_dusun_lingkungan", rule: "text", column: "hamlet", type: "text", check: acceptAny },
-    { header: "t_desakel", rule: "text", column: "village", type: "text", check: acceptAny },
-    { header: "t_kec", rule: "text", column: "district", type: "text", check: acceptAny },
-    { header: "t_kabkota", rule: "text", column: "city", type: "text", check: acceptAny },
+    text("nama_ibu", "mother_name"),
+    text("alamat", "address"),
+    text("t_dusun_lingkungan", "hamlet"),
+    text("t_desakel", "village"),
+    text("t_kec", "district"),
+    text("t_kabkota", "city"),
     {
       header: "created_at",
       rule: "2024-01-02T03:04:05, local time without a zone; default: now",
       column: "created_at",
       type: "timestamp",
+      clean: cleanTimestamp,
       check: checkTimestamp,
       whenAbsent: "now() at time zone 'Asia/Jakarta'",
+      isOptional: true,
     },
   ],
+  // a blank cell says nothing about the register, so that a correction holds
+  kept: (column) =>
+    `coalesce((select c.replaced from resident.correction c
+      where c.resident_id = known.id and c.column_name = '${column}'), known.${column})`,
   // a value that the register has, too, ends the correction
   alwaysWritten: "exists (select from resident.correction c where c.resident_id = target.id)",
   // until the next maintenance run, every read would add up the changes of the import

@@ -1,4 +1,5 @@
-import { acceptAny, checkBlank, type ImportTable } from "#lib/import/table.ts";
+import { cleanInteger } from "#lib/import/cell.ts";
+import { checkBlank, type ImportTable, optionalText } from "#lib/import/table.ts";
 import { destinationIdPattern } from "#lib/routes/tourism.ts";
 
 const maxInteger = 2_147_483_647;
@@ -21,7 +22,7 @@ export const categoryImport: ImportTable = {
   columns: [
     { header: "ktipe_id", rule: "text, not blank; the key", column: "id", type: "text", check: checkBlank },
     { header: "ktipe_nama", rule: "text, not blank", column: "name", type: "text", check: checkBlank },
-    { header: "ktipe_active", rule: "text", column: "active", type: "text", check: acceptAny },
+    optionalText("ktipe_active", "active"),
   ],
 };
 
@@ -35,6 +36,7 @@ export const galleryImport: ImportTable = {
       rule: "a whole number up to 2147483647; the key",
       column: "id",
       type: "integer",
+      clean: cleanInteger,
       check: checkId,
     },
     {
@@ -45,6 +47,6 @@ export const galleryImport: ImportTable = {
       check: checkDestination,
     },
     { header: "url_foto", rule: "an http or https address", column: "url", type: "text", check: checkUrl },
-    { header: "caption", rule: "text", column: "caption", type: "text", check: acceptAny },
+    optionalText("caption", "caption"),
   ],
 };

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { HeaderError, openImport } from "#lib/import/file.ts";
+import { openImport } from "#lib/import/file.ts";
+import { HeaderError } from "#lib/import/header.ts";
 import type { Rejection, Row } from "#lib/import/table.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { categoryImport, galleryImport } from "#lib/tourism/import.ts";
@@ -41,6 +42,14 @@ describe("the shape of a file", () => {
     ["every field in quotes", quoted],
     ["a byte order mark before a quote", (text: string) => `\uFEFF${quoted(text)}`],
     ["blank lines", (text: string) => text.replaceAll("\n", "\n\n")],
+    ["blank lines and lines of delimiters above the header", (text: string) => `\n,,,,\n${text}`],
+    ["a first line that names the delimiter", (text: string) => `sep=^\n${text.replaceAll(",", "^")}`],
+    ["that line in quotes", (text: string) => `\uFEFF"sep=;",,,\n${text.replaceAll(",", ";")}`],
+    [
+      "headers with other separators and invisible marks",
+      (text: string) => text.replace("no_kk,nama", "NO. KK,\u200bNama\u00a0"),
+    ],
+    ["rows that end with blank cells", (text: string) => text.replace(/(JL.*)$/gm, "$1,, ,")],
   ])("may have %s", async (_, change) => {
     const { rows, rejections } = await read(change(file(line(1), line(2, { name: "ÉLÈNE" }))));
     expect(rejections).toEqual([]);
@@ -70,6 +79,12 @@ describe("the shape of a file", () => {
     [Buffer.from(file(line(1)), "utf16le"), "not UTF-8"],
     [file(line(1)).replaceAll("\n", "\r"), "end with CR alone"],
     ["PK\u0003\u0004\u0014\u0000\u0006", "an Excel workbook"],
+    [
+      `DATA PENDUDUK,,,\n\n${file(line(1))}`,
+      'Line 1 is not the header: "DATA PENDUDUK". The header is in line 3: delete the lines above it.',
+    ],
+    ["nik,Nama Lengkap\n1,2\n", "Found: nik, Nama Lengkap"],
+    [`${line(1)}\n${line(2)}\n`, "Found: values, and no names of columns"],
   ])("is rejected as a whole when the header is unusable: %#", async (text, message) => {
     const rejection = await read(text).catch((error) => error);
     expect(rejection).toBeInstanceOf(HeaderError);
@@ -91,8 +106,10 @@ describe("a bad row", () => {
     [line(1, { created: "infinity" }), "created_at must look like"],
     [line(1, { created: "1700-01-01 00:00:00" }), "created_at is not a valid date"],
     [line(1, { created: "2024-01-01T00:00:00.1234567" }), "created_at must look like"],
-    ["1,2,3", "the row has 3 fields, the header has 10"],
+    ["1,2,3", "nik must have exactly 16 digits; no_kk must have exactly 16 digits"],
     [`${line(1)},more`, "the row has 11 fields"],
+    [line(1, { address: "#REF!" }), "alamat is an error of a spreadsheet"],
+    [line(1, { name: "-" }), "nama must not be blank"],
     ["x".repeat(70_000), "the line is too long"],
     [line(1, { name: '"OPEN' }), "the quotes do not match"],
   ])("is rejected with its reason: %#", async (bad, reason) => {
@@ -101,6 +118,25 @@ describe("a bad row", () => {
     expect(rejections).toEqual([
       expect.objectContaining({ line: 3, reason: expect.stringContaining(reason) }),
     ]);
+  });
+
+  test.each([
+    "999901010100001",
+    "9999010101000.001",
+    "999901010100000.1",
+    "999901010100000.0",
+    "999.901.010.100.000.0",
+    "99.990.101.010.000.00",
+    "9999010101000001/2",
+    "9999010101000001 9999010101000002",
+    "9,99901E+15",
+    "1E+16",
+    "0",
+    "-",
+  ])("whose nik is %s is rejected: it has no meaning, or several", async (written) => {
+    const { rows, rejections } = await read(file(line(2), line(1).replace(nik(1), `"${written}"`)));
+    expect(rows.length).toBe(1);
+    expect(rejections[0]?.reason).toMatch(/^nik (must have exactly 16 digits|was rounded)/);
   });
 
   test("gets all its errors at once", async () => {
@@ -151,12 +187,59 @@ test("quotes inside an unquoted field are text", async () => {
   expect(rows.map(({ values }) => values[2])).toEqual(['O"BRIEN', 'SI "KECIL" X']);
 });
 
-test("a quoted field may span lines, and the row has the number of its first line", async () => {
-  const { rows } = await read(file(line(1, { address: '"JL A\nNO 1"' }), line(2)));
+test("a quoted field may span lines, and rows are numbered as a spreadsheet shows them", async () => {
+  const lines = [line(1, { address: '"JL A\nNO 1"' }), "", line(2), line(3, { name: "" })];
+  const { rows, rejections } = await read(`sep=,\n${file(...lines)}`);
   expect(rows.map(({ line, values }) => [line, values[4]])).toEqual([
     [2, "JL A\nNO 1"],
     [4, "JL"],
   ]);
+  expect(rejections.map(({ line }) => line)).toEqual([5]);
+});
+
+test.each([
+  "'9999010101000001",
+  "\u20199999010101000001\u00a0",
+  "99.9901.010100.0001",
+  "9.999.010.101.000.001",
+  '"9,999,010,101,000,001"',
+  "9999-0101-0100-0001",
+  '="9999010101000001"',
+  '"=""9999010101000001"""',
+  "9999 0101 0100 0001",
+  "\u200e9999010101000001\ufeff",
+  "9999010101\u00ad000001",
+  "9999010101000001.0",
+  "9999010101000001.00",
+  '"9999010101000001,0"',
+  "９９９９０１０１０１０００００１",
+])("a number that an export writes as %s is the one with its 16 digits", async (written) => {
+  const { rows, rejections } = await read(file(`${written},${line(1).slice(17)}`, line(2)));
+  expect(rejections).toEqual([]);
+  expect(rows.map(({ values }) => values[0])).toEqual(["9999010101000001", nik(2)]);
+});
+
+test.each(["-", "--", "–", "0", "NULL", "\\N", "", " ", "\u200b"])(
+  "in every column but nik and nama, %j means that there is no value",
+  async (none) => {
+    const cells = [nik(1), none, "NAMA", ...Array<string>(7).fill(none)];
+    const { rows, rejections } = await read(file(cells.join(",")));
+    expect(rejections).toEqual([]);
+    expect(rows.map(({ values }) => values)).toEqual([[nik(1), null, "NAMA", ...Array(7).fill(null)]]);
+  },
+);
+
+test("a row that lacks its last cells is read, unless the file ends within it", async () => {
+  const short = (n: number) => line(n).split(",").slice(0, 5).join(",");
+  const { rows, rejections } = await read(file(short(1), short(2), short(3)).trimEnd());
+  expect(rows.map(({ values }) => values.slice(3, 6))).toEqual(Array(2).fill(["IBU", "JL", null]));
+  expect(rejections).toMatchObject([{ line: 4, reason: "the file ends within this row" }]);
+});
+
+test("text is not changed but for what surrounds it", async () => {
+  const names = ["SITI\u200b CASE", "MA\u2019RUF", "O  P", "'AIN", '="Q"', "\u200eR "];
+  const { rows } = await read(file(...names.map((name, i) => line(i, { name }))));
+  expect(rows.map(({ values }) => values[2])).toEqual([...names.slice(0, 4), "Q", "R"]);
 });
 
 test("a CR alone is text, not a line end, inside and outside quotes", async () => {
@@ -182,10 +265,10 @@ test("categories and gallery have their own rules", async () => {
     "ktipe_id must not be blank",
   ]);
   const gallery = await read(
-    "id,pr_id,url_foto,caption\n1,12,https://a.example/x.jpg,\n1.5,12,https://a.example,\n2,(x),ftp://a,\n2147483648,1,http://a,\n",
+    "id,pr_id,url_foto,caption\n1,12,https://a.example/x.jpg,\n1.5,12,https://a.example,\n'3.0,12,https://a.example,\n2,(x),ftp://a,\n2147483648,1,http://a,\n",
     galleryImport,
   );
-  expect(gallery.rows.length).toBe(1);
+  expect(gallery.rows.map(({ values }) => values[0])).toEqual(["1", "3"]);
   expect(gallery.rejections.map(({ reason }) => reason)).toEqual([
     "id must be a whole number up to 2147483647",
     "pr_id must have 1 to 64 letters, digits, '.', '_' or '-'; url_foto must be an http or https address",

@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Batch } from "#lib/import/batch.ts";
+import { clearWithBlanks } from "#lib/import/import.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { sealReads } from "#lib/maintenance/audit.ts";
 import { residentImport } from "#lib/resident/import.ts";
@@ -70,7 +71,7 @@ const stored = async (table = "resident") =>
     await admin.unsafe(`select id::int, name, address, village from resident.${table} where nik = '${nik}'`)
   )[0];
 /** Residents as a file has them, by number and village. */
-const batchOf = (...rows: [number: string, village: string, name?: string][]) =>
+const batchOf = (...rows: [number: string, village: string | null, name?: string][]) =>
   Batch.of(
     rows.map(([number, village, name = `SITI ${Number(number.slice(2))}`]) => ({
       values: [number, "9971010101010001", name, "I", "A", number, village, "K", "C", null],
@@ -113,6 +114,16 @@ describe("a restricted resident", () => {
     expect(await look(admin)).toEqual(unseen);
     expect(await stored("restricted_resident")).toMatchObject({ id: 7, village: "W" });
     expect(await recountBlocks(admin)).toEqual([]);
+  });
+
+  test("keeps a value for which an import has a blank cell, unless blank cells clear", async () => {
+    const importer = database.connect("importerUrl");
+    await restrictSubject(subject, act(), false);
+    await storeBatch(importer, residentImport, batchOf([nik, null]));
+    expect(await stored("restricted_resident")).toMatchObject({ village: "V" });
+    const clearing = await clearWithBlanks([importer], residentImport);
+    await storeBatch(importer, clearing, batchOf([nik, ""]));
+    expect(await stored("restricted_resident")).toMatchObject({ village: "", name: "SITI 7" });
   });
 
   test("stays absent when an import has a snapshot from before: it fails, and clients retry", async () => {
@@ -240,6 +251,21 @@ describe("a correction", () => {
     await upsert(importer, { village: "W" });
     expect(await stored("restricted_resident")).toMatchObject({ name: "SITA", village: "W" });
   });
+
+  test.each(["resident", "restricted_resident"])(
+    "holds against a blank cell of an import, which says nothing: %s",
+    async (table) => {
+      const importer = database.connect("importerUrl");
+      if (table === "restricted_resident") await restrictSubject(subject, act(), false);
+      await correctSubject(subject, act(), { village: "W" });
+      for (const village of [null, "V"]) {
+        await storeBatch(importer, residentImport, batchOf([nik, village]));
+        expect(await stored(table)).toMatchObject({ village: "W" });
+      }
+      await storeBatch(importer, residentImport, batchOf([nik, "X"]));
+      expect(await stored(table)).toMatchObject({ village: "X" });
+    },
+  );
 
   test("ends when the register has the corrected value, so that a later change back counts", async () => {
     const importer = database.connect("importerUrl");

@@ -12,7 +12,8 @@ set role municipal_owner;
 create table resident.resident (
   id bigint generated always as identity primary key,
   nik text collate "C" not null unique check (nik ~ '^[0-9]{16}$'),
-  family_card_number text not null check (family_card_number ~ '^[0-9]{16}$'),
+  -- blank without a family card
+  family_card_number text not null check (family_card_number ~ '^([0-9]{16})?$'),
   name text not null check (name <> ''),
   mother_name text not null,
   address text not null,

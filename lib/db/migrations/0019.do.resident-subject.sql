@@ -65,6 +65,20 @@ begin atomic
   where c.resident_id = (imported).id and to_jsonb(imported) ->> c.column_name <> c.replaced;
 end;
 
+-- What the register last had for a restricted resident, and what an import states now: a blank value is a new row without the
+-- value, which says nothing, unless the import lets blank cells clear.
+create function resident.with_import(withheld resident.restricted_resident, imported resident.resident)
+returns resident.resident
+language sql stable
+set search_path = resident, pg_temp
+begin atomic
+  select jsonb_populate_record(null::resident.resident, to_jsonb(withheld)
+    || coalesce((select jsonb_object_agg(column_name, replaced) from resident.correction where resident_id = (withheld).id), '{}')
+    || coalesce((select jsonb_object_agg(key, value) from jsonb_each(to_jsonb(imported))
+      where value <> '""' or current_setting('resident.blank_clears', true) = 'on'), '{}')
+    || jsonb_build_object('id', (withheld).id, 'created_at', (withheld).created_at));
+end;
+
 -- Stores the values of a resident, by id, in the table that has the resident.
 create function resident.store_subject(fresh resident.resident) returns void
 language sql volatile
@@ -122,14 +136,12 @@ begin
   end if;
   for imported in
     with kept as (
-      select r.id, r.nik, r.created_at from resident.restricted_resident r join new_rows n on n.nik = r.nik
+      select r as withheld, r.nik from resident.restricted_resident r join new_rows n on n.nik = r.nik
       for update of r
     ), gone as (
-      delete from resident.resident r using kept where r.nik = kept.nik returning r.*
+      delete from resident.resident r using kept where r.nik = kept.nik returning r as given, kept.withheld
     )
-    select (jsonb_populate_record(null::resident.resident,
-      to_jsonb(g) || jsonb_build_object('id', kept.id, 'created_at', kept.created_at))).*
-    from gone g join kept on kept.nik = g.nik
+    select (resident.with_import(withheld, given)).* from gone
   loop
     perform resident.store_subject(resident.with_corrections(imported));
     perform resident.end_corrections(imported);
@@ -396,8 +408,8 @@ end
 $$;
 
 grant execute on function resident.begin_import to municipal_importer;
--- an import writes the residents with corrections, also with the values that they have
-grant select (resident_id) on resident.correction to municipal_importer;
+-- an import writes the residents with corrections, also with the values that they have; a blank cell keeps what was replaced
+grant select (resident_id, column_name, replaced) on resident.correction to municipal_importer;
 grant usage on schema resident to municipal_subject;
 grant execute on function
   resident.report_subject, resident.correct_subject, resident.restrict_subject, resident.erase_subject

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { badRequest } from "#lib/faults/invalid-input.ts";
-import { HeaderError } from "#lib/import/file.ts";
+import { HeaderError } from "#lib/import/header.ts";
 import { BulkName, type MessageClass } from "#lib/messaging/submission.ts";
 import { bulkClasses } from "#lib/notification/bulk-template.ts";
 import { RunError } from "#lib/notification/dispatch.ts";
