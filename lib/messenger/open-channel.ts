@@ -67,7 +67,7 @@ const openWhatsApp = async (options: ChannelOptions, term: Term): Promise<OpenCh
   const payloads = payloadStore(sql, encryption);
   const auth = await openAuthState({ sql, encryption, account: account.id, epoch });
   const standing = openStanding(sql, account.id);
-  const findPayload = (id: string) => payloads.find(id);
+  const findPayload = (id: string) => payloads.findToRepeat(id);
   const whatsApp = new WhatsApp({ settings, auth, standing, findPayload, onInbound });
   whatsApp.on("receipt", ({ id, kind }) => {
     // each receipt arrives only once

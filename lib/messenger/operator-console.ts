@@ -3,6 +3,7 @@ import type postgres from "postgres";
 import { isDatabaseUp } from "#lib/db/probe.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
+import { setPreference, type Wish } from "#lib/notification/opt-out.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
@@ -16,8 +17,6 @@ import { setAnswer, settleUnresolved } from "./outbox/answer.ts";
 import { cancelRun } from "./outbox/cancel.ts";
 import type { Obstacle } from "./outbox/message.ts";
 import { setPaused } from "./outbox/pause.ts";
-import { setPreference } from "./reply/preference.ts";
-import type { Wish } from "./reply/words.ts";
 import { explainWaiting } from "./send/waiting.ts";
 import type { Leadership } from "./term.ts";
 

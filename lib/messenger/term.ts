@@ -12,7 +12,7 @@ import { type ChannelOptions, type Link, openChannel } from "./open-channel.ts";
 import type { OpenFrom } from "./outbox/open-from.ts";
 import { payloadStore } from "./outbox/payload.ts";
 import { retryUntilDone } from "./outbox/retry.ts";
-import type { Pepper } from "./reply/preference.ts";
+import type { Pepper } from "./reply/reply.ts";
 import { beginAccount, learnAnnouncement, watchLimits } from "./send/limits.ts";
 import { type Pace, paceOf } from "./send/pace.ts";
 import { Pacing } from "./send/pacing.ts";

@@ -23,16 +23,32 @@ export const isOptedOut = async (sql: postgres.Sql, pepper: Pepper, phone: strin
   return row?.isOut === true;
 };
 
-/** @returns false if the number had already opted out. */
-export const optOut = async (sql: postgres.ISql, pepper: Pepper, phone: string): Promise<boolean> => {
-  const [row] = await sql<{ isNew: boolean }[]>`
-    select notification.add_opt_out(${digestOf(pepper, phone)}, ${pepper.version}) as "isNew"`;
-  return row?.isNew === true;
-};
+/** Whether a person wants no reminders and bulk messages, or wants them again. */
+export type Wish = "out" | "in";
 
-/** @returns false if the number had not opted out. */
-export const optIn = async (sql: postgres.ISql, pepper: Pepper, phone: string): Promise<boolean> => {
-  const [row] = await sql<{ wasOut: boolean }[]>`
-    select notification.remove_opt_out(${digestOf(pepper, phone)}) as "wasOut"`;
-  return row?.wasOut === true;
+/**
+ * Stores whether a person gets reminders and bulk messages, for all numbers of the person, and ends those that wait for one
+ * who opts out. In the transaction of its caller.
+ *
+ * @returns false if nothing has changed.
+ */
+export const setPreference = async (
+  sql: postgres.TransactionSql,
+  pepper: Pepper,
+  phone: string,
+  wish: Wish,
+): Promise<boolean> => {
+  const numbers = (
+    await sql<{ number: string }[]>`
+    select number from messaging.list_numbers(${phone}) number`
+  ).map(({ number }) => number);
+  let isChanged = false;
+  for (const number of numbers) {
+    const digest = digestOf(pepper, number);
+    const [row] = await sql<{ isNew: boolean }[]>`
+      select ${wish === "out" ? sql`notification.add_opt_out(${digest}, ${pepper.version})` : sql`notification.remove_opt_out(${digest})`} as "isNew"`;
+    isChanged ||= row?.isNew === true;
+  }
+  if (wish === "out") await sql`select messaging.end_unwanted(string_to_array(${numbers.join()}, ','))`;
+  return isChanged;
 };

@@ -3,7 +3,7 @@ import { explainPhone, isPhone, maskPhone } from "#lib/messaging/phone.ts";
 import type { NotifyContext } from "#lib/notification/context.ts";
 import { type Decision, previewJob, RunError, runJob } from "#lib/notification/dispatch.ts";
 import { findJob, type Job, jobs } from "#lib/notification/jobs.ts";
-import { optIn, optOut } from "#lib/notification/opt-out.ts";
+import { setPreference } from "#lib/notification/opt-out.ts";
 import { listMissed } from "#lib/notification/recipient.ts";
 import { listFailedRequests, requestNotification } from "#lib/notification/request.ts";
 import { countStates, listRuns, nameOutcome, outcomes, type Run } from "#lib/notification/run.ts";
@@ -218,7 +218,7 @@ const send = (name: string, phone: string, pairs: readonly string[], id: string)
 
 const setOptOut = (phone: string, undo: boolean): Promise<Reply> =>
   withNotifier(async ({ sql, pepper }) => {
-    const changed = await (undo ? optIn : optOut)(sql, pepper, phone);
+    const changed = await sql.begin((tx) => setPreference(tx, pepper, phone, undo ? "in" : "out"));
     const text = `${maskPhone(phone)}: reminders ${undo ? "on" : "off"}${changed ? "" : " (unchanged)"}`;
     return { text, json: { phone: maskPhone(phone), reminders: undo, changed } };
   });

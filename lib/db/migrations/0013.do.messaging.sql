@@ -425,12 +425,51 @@ begin atomic
   select phone, id from messaging.message where run = wanted and phone = any (numbers);
 end;
 
+-- Whether an earlier send of a message that waits may have reached the phone.
+create function messaging.may_have_arrived(m messaging.message) returns boolean
+language sql stable
+return exists (
+  select from messaging.payload p
+  where p.seq = m.seq and (p.may_have_left or (m.attempts > m.unsent
+    and p.channel = (select a.channel from messaging.account a where a.id = m.account))));
+
+-- Lists a person's numbers: the platform may have another one than the senders, such as a Brazilian one without its ninth
+-- digit. Sorted, so that two commits that change them all do not deadlock.
+create function messaging.list_numbers(wanted text) returns setof text
+language sql stable security definer
+set search_path = messaging, pg_temp
+begin atomic
+  with own as (
+    select wanted || '@s.whatsapp.net' as address
+    union select address from messaging.number_check where phone = wanted and address like '%@s.whatsapp.net'
+  )
+  select wanted union select split_part(address, '@', 1) from own
+  union select n.phone from messaging.number_check n join own using (address)
+    where n.address <> n.phone || '@s.whatsapp.net'
+  order by 1;
+end;
+
+-- Ends the reminders and bulk messages that wait for numbers that opt out. The sender ends those that are being sent, unless
+-- their frame has left.
+create function messaging.end_unwanted(numbers text[]) returns void
+language sql volatile security definer
+set search_path = messaging, pg_temp
+begin atomic
+  update messaging.message
+  set state = case when messaging.may_have_arrived(message) then 'UNCERTAIN' else 'FAILED' end,
+    reason = 'the recipient has opted out', changed_at = now()
+  -- reminder, bulk
+  where is_open and state = 'PENDING' and priority >= 2 and phone = any (numbers);
+end;
+
 grant usage on schema messaging to municipal_messenger, municipal_notify;
 grant select, insert, update, delete on all tables in schema messaging to municipal_messenger;
 grant select on messaging.message_seq_seq to municipal_messenger;
 revoke update, delete on messaging.operator_act, messaging.operator_result from municipal_messenger;
 grant execute on function messaging.quiet_until, messaging.first_insert, messaging.is_ready, messaging.can_send,
   messaging.takes_from_pool, messaging.next_account, messaging.has_next_channel to municipal_messenger;
+grant execute on function messaging.may_have_arrived to municipal_messenger;
+grant execute on function messaging.list_numbers, messaging.end_unwanted to municipal_messenger, municipal_notify;
 grant execute on function messaging.count_states to municipal_notify;
 
 reset role;

@@ -1,6 +1,4 @@
 import type postgres from "postgres";
-import { priorities } from "#lib/messaging/submission.ts";
-import { leftBefore } from "./cancel.ts";
 import type { Outgoing } from "./message.ts";
 import { channelOf, fail } from "./next-channel.ts";
 import { reasons } from "./reason.ts";
@@ -19,10 +17,6 @@ export const maxUnsent = 5;
 const isComposed = (sql: postgres.ISql) =>
   sql`exists (
     select from messaging.payload p where p.seq = message.seq and p.channel = ${channelOf(sql)})`;
-
-/** Whether an earlier send of a message that waits may have reached the phone. */
-const mayHaveArrived = (sql: postgres.ISql) =>
-  sql`((attempts > unsent and ${isComposed(sql)}) or ${leftBefore(sql)})`;
 
 /** Matches a message while the leader that took it is sending it. Writes by a former leader are ignored. */
 export const isBeingSent = (sql: postgres.Sql, id: string, epoch: number) =>
@@ -176,25 +170,12 @@ export const recover = async (
   return failed + uncomposed.count + others.count;
 };
 
-/**
- * Ends the reminders and bulk messages that wait for a number that opts out. One that an earlier send may have delivered is
- * UNCERTAIN. The sender ends those that are being sent, unless their frame has left.
- */
-export const endUnwanted = async (sql: postgres.ISql, phones: readonly string[]): Promise<void> => {
-  await sql`
-    update messaging.message
-    set state = case when ${mayHaveArrived(sql)} then 'UNCERTAIN' else 'FAILED' end,
-      reason = ${reasons.optedOut}, changed_at = now()
-    where is_open and state = 'PENDING' and priority >= ${priorities.reminder}
-      and phone = any(string_to_array(${phones.join()}, ','))`;
-};
-
 /** Ends messages that were not sent in time. @returns how many. */
 export const expire = async (sql: postgres.Sql): Promise<number> => {
   const { count } = await sql`
     update messaging.message
     set state = case
-        when ${mayHaveArrived(sql)} then 'UNCERTAIN'
+        when messaging.may_have_arrived(message) then 'UNCERTAIN'
         else 'EXPIRED' end,
       reason = case
         when refusals ? 'code' then

@@ -22,11 +22,11 @@ export const storePayload = async (
 const findEncrypted = async (
   sql: postgres.Sql,
   id: string,
-  phone: string | undefined,
+  condition: postgres.Fragment,
 ): Promise<Uint8Array | undefined> => {
   const [row] = await sql<{ bytes: Uint8Array }[]>`
     select bytes from messaging.message join messaging.payload using (seq)
-    where id = ${id} and channel = 'whatsapp' and phone = coalesce(${phone ?? null}, phone)`;
+    where id = ${id} and channel = 'whatsapp' and bytes <> '' and ${condition}`;
   return row?.bytes;
 };
 
@@ -41,9 +41,18 @@ export const payloadStore = (sql: postgres.Sql, encryption: Encryption) => ({
     encryption.encrypt(textContextOf(id), Buffer.from(text)).toString("base64"),
   openText: (id: string, sealed: string): string =>
     encryption.decrypt(textContextOf(id), Buffer.from(sealed, "base64")).toString(),
-  /** Finds that for WhatsApp, whose phones may ask for it again. @param phone finds only a message to this number. */
-  async find(id: string, phone?: string): Promise<Uint8Array | undefined> {
-    const encrypted = await findEncrypted(sql, id, phone);
+  /**
+   * Finds that of a message that a phone requests again.
+   *
+   * @returns undefined for one that has expired or was read: nobody may see an old code or status as a new one.
+   */
+  async findToRepeat(id: string): Promise<Uint8Array | undefined> {
+    const encrypted = await findEncrypted(sql, id, sql`expires_at > now() and state <> 'READ'`);
+    return encrypted && encryption.decrypt(contextOf(id), encrypted);
+  },
+  /** Finds that of a message to a number, such as one that is replied to. */
+  async find(id: string, phone: string): Promise<Uint8Array | undefined> {
+    const encrypted = await findEncrypted(sql, id, sql`phone = ${phone}`);
     return encrypted && encryption.decrypt(contextOf(id), encrypted);
   },
 });

@@ -1,11 +1,14 @@
 import type postgres from "postgres";
 import { Submission } from "#lib/messaging/submission.ts";
+import { setPreference, type Wish } from "#lib/notification/opt-out.ts";
+import type { digestTerm } from "#lib/secrets/pepper.ts";
 import type { Inbound } from "../channels/inbound.ts";
 import { claimAnswer, countUnresolved, findAnswer } from "../outbox/answer.ts";
 import { retryUntilDone } from "../outbox/retry.ts";
 import { storeMessages } from "../outbox/store.ts";
-import { type Pepper, setPreference } from "./preference.ts";
-import { readWish, type Wish } from "./words.ts";
+import { readWish } from "./words.ts";
+
+export type Pepper = Awaited<ReturnType<typeof digestTerm>>;
 
 /** What was done about a message from a person; `unresolved`: nothing about a word, because its number is unknown. */
 export type Reaction = "opted_out" | "opted_in" | "answered" | "unresolved";

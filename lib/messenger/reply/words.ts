@@ -1,5 +1,4 @@
-/** What a word does. */
-export type Wish = "out" | "in";
+import type { Wish } from "#lib/notification/opt-out.ts";
 
 interface Word {
   readonly wish: Wish;

@@ -125,6 +125,21 @@ test("opt-out stops reminders until it is removed", async () => {
   );
 });
 
+test("opt-out ends what waits for the number, and for the one that the platform has for it", async () => {
+  await notify("run", job);
+  await admin(
+    (sql) => sql`
+      insert into messaging.number_check (account, phone, address)
+      values (1, '628111000000', '628111000002@s.whatsapp.net'), (1, '628111000002', '628111000002@s.whatsapp.net')
+      on conflict (account, phone) do update set address = excluded.address`,
+  );
+  await notify("opt-out", "628111000000");
+  const states = await admin((sql) => sql`select state, reason from messaging.message`);
+  expect(states).toEqual(Array(2).fill({ state: "FAILED", reason: "the recipient has opted out" }));
+  expect((await notify("opt-out", "628111000002")).out).toContain("(unchanged)");
+  await admin((sql) => sql`delete from messaging.number_check`);
+});
+
 test("jobs lists the jobs and their next runs", async () => {
   const { out } = await notify("jobs");
   for (const { name } of jobs)

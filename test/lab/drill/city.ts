@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { Accepted } from "#lib/messaging/submission.ts";
-import { optOut } from "#lib/notification/opt-out.ts";
+import { setPreference } from "#lib/notification/opt-out.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { localSecretName, readLocalSecret } from "../../../infra/local/secrets/store.ts";
@@ -38,7 +38,7 @@ export const fillCity = async (scene: Scene, as: As, residents: number, optedOut
     await storeSeed(sql, residents, () => {});
   });
   await as("notify", async (sql) => {
-    for (const phone of optedOut) await optOut(sql, pepperOf(scene), phone);
+    for (const phone of optedOut) await sql.begin((tx) => setPreference(tx, pepperOf(scene), phone, "out"));
   });
   return as("partner-admin", (sql) =>
     partnerDirectory(sql).add("invented-agency", "standard", { scopes: ["resident:read"] }),

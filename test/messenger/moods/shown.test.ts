@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Accepted } from "#lib/messaging/submission.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
 import {
+  database,
   phone,
   platform,
   stageEachTest,
@@ -35,6 +36,20 @@ const sessions: readonly [string, Misbehaviour, Shown][] = [
     { status: "SENT", reason: unreadable, frames: 3, metrics: { sent: 1, undecryptable: 1 } },
   ],
 ];
+
+test.each([
+  ["has expired", "expires_at = now()"],
+  ["was read", "state = 'READ'"],
+])("a code that %s is not sent to a phone that requests it again", async (_, change) => {
+  const task = await startOpen();
+  platform.behave({ receipts: [] });
+  const { id } = await submit(task, { class: "one-time-code" });
+  await expect.poll(async () => (await stateOf(task, id)).status).toBe("SENT");
+  await database.admin.unsafe(`update messaging.message set ${change}`);
+  await platform.askAgain(id);
+  await platform.until(() => platform.unacknowledged === 0);
+  expect(platform.arrivalsOf(id)).toBe(1);
+});
 
 test.each(sessions)("when the phone %s, the message's state is what the phone shows", async (...row) => {
   const [, mood, shown] = row;

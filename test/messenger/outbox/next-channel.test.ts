@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import { cancel } from "#lib/messenger/outbox/cancel.ts";
 import { dropCodes, moveLate } from "#lib/messenger/outbox/next-channel.ts";
-import { endUnwanted, expire, markFailed, markSent, requeue } from "#lib/messenger/outbox/outcome.ts";
+import { expire, markFailed, markSent, requeue } from "#lib/messenger/outbox/outcome.ts";
 import { reasons } from "#lib/messenger/outbox/reason.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
 import { age, compose, hold, look, put, report, sms, useChannels } from "./channel-steps.ts";
@@ -32,7 +32,7 @@ test("a message to a number that has opted out goes on to no channel", async () 
   await markFailed(sql, await compose(), reasons.optedOut);
   expect(await look("notice")).toBe(`FAILED main ${reasons.optedOut}`);
   await sql`update messaging.message set state = 'PENDING', account = ${sms}`;
-  await endUnwanted(sql, ["6281200000001"]);
+  await sql`select messaging.end_unwanted(array['6281200000001'])`;
   expect(await look("notice")).toBe(`FAILED gateway ${reasons.optedOut}`);
 });
 

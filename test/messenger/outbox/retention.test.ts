@@ -43,6 +43,20 @@ test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours
   await done;
 });
 
+test("the payload of a one-time code is dropped when it expires, and its reference is kept for reports", async () => {
+  const sql = (await createMessengerDatabase()).connect(2);
+  await sql`
+    insert into messaging.message (id, sender, kind, phone, content, state, priority, expires_at)
+    select 'p' || p || '-' || s, 'api:test', 'text', '6281200000001', '{}', 'SENT', p, now() + s * interval '1 minute'
+    from unnest(array[0, 1]) p, unnest(array[-1, 1]) s`;
+  await sql`
+    insert into messaging.payload (seq, channel, bytes, reference) select seq, 'cloud-api', 'p', 'wamid' from messaging.message`;
+  await sweep(sql, new AbortController().signal);
+  const dropped = await sql`
+    select id, reference from messaging.message join messaging.payload using (seq) where bytes = ''`;
+  expect(dropped).toEqual([{ id: "p0--1", reference: "wamid" }]);
+});
+
 test("deletes a backlog of several batches at once", async () => {
   const sql = (await createMessengerDatabase()).connect(2);
   const rows = 2_500;
