@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import { log } from "#lib/log.ts";
 import { isOptedOut } from "#lib/notification/opt-out.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
-import { type Account, recordNumber } from "./account/account.ts";
+import { type Account, recordConnection, recordNumber } from "./account/account.ts";
 import type { Channel } from "./channels/channel.ts";
 import type { Inbound } from "./channels/inbound.ts";
 import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
@@ -72,6 +72,9 @@ export const leadTerm = (options: TermOptions) => {
     const wakeup = new Wakeup();
     let connections = 0;
     link.on("state", (state) => {
+      // the state at the time of the write, which may wait for the database
+      const record = () => recordConnection(sql, account.id, link.state().kind === "open");
+      void retryUntilDone(record, signal).catch(logged);
       if (state.kind !== "open") return;
       connections += 1;
       if (connections > 1) metrics.onReconnect();

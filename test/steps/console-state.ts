@@ -54,6 +54,7 @@ export const connected = (): ConsoleState => ({
         number: "6281•••••••77",
         holdCode: null,
         linkedAt: null,
+        downSince: null,
       },
       waiting: 12,
     },

@@ -41,6 +41,8 @@ create table messaging.account (
   -- why no login is tried: the code of the platform's last answer; without an end, until an operator acts
   hold_code integer,
   hold_until timestamptz,
+  -- when it was last connected, or usable; null while it is
+  down_since timestamptz,
   created_at timestamptz not null default now()
 );
 -- each of two would send at the whole rate

@@ -37,6 +37,17 @@ export const recordNumber = async (sql: postgres.ISql, account: number, number: 
   return row?.isOwn === true;
 };
 
+/** Records since when an account has not been connected. Attempts to connect change nothing. */
+export const recordConnection = async (
+  sql: postgres.ISql,
+  account: number,
+  isOpen: boolean,
+): Promise<void> => {
+  await sql`
+    update messaging.account set down_since = case when not ${isOpen} then now() end
+    where id = ${account} and (down_since is null) <> ${isOpen}`;
+};
+
 /** Finds accounts that cannot send even what was given to them, and those that cannot write to new contacts: usually none. */
 const findUnable = async (
   sql: postgres.ISql,

@@ -22,6 +22,8 @@ export interface AccountSummary {
   linkedAt: Date | null;
   /** The platform's code with which it holds logins. */
   holdCode: number | null;
+  /** When it was last connected; null while it is. */
+  downSince: Date | null;
   /** Messages that wait for this account. */
   waiting: number;
 }
@@ -30,7 +32,7 @@ export interface AccountSummary {
 export const summarizeAccounts = (sql: postgres.ISql, condition: postgres.Fragment) => sql<AccountSummary[]>`
   select name, channel, pool, department, state, number, linked_at as "linkedAt",
     case when hold_until is null or hold_until > now() then hold_code end as "holdCode",
-    messaging.count_waiting(id) as waiting
+    down_since as "downSince", messaging.count_waiting(id) as waiting
   from messaging.account where ${condition} order by pool, name`;
 
 /**

@@ -112,6 +112,31 @@ test("a connection or a service that failed less than a minute ago is no alert: 
   expect(alertsOf({ ...well(), limits: { outages } })).toEqual([]);
 });
 
+describe("since an account was last connected", () => {
+  const [main] = connected().accounts;
+  const accounts = (downSince: Date, name = "main") => [
+    { ...main, name, downSince } as NonNullable<typeof main>,
+  ];
+
+  test.each(["closed", "connecting", "unreachable"] as const)(
+    "10 minutes count, although the last attempt of one that is %s was now",
+    (kind) => {
+      const state = { ...with_({ kind, since: ago(1).toISOString() }), accounts: accounts(ago(600)) };
+      expect(alertsOf(state)[0]?.since).toEqual(ago(600));
+      expect(alertsOf({ ...state, accounts: accounts(ago(59)) })).toEqual([]);
+    },
+  );
+
+  test.each([
+    ["another account that this task may not lead", { accounts: accounts(ago(60), "tax") }],
+    ["the only account, on the page of a standby", { accounts: accounts(ago(60)), leader: false }],
+  ])("a minute of %s counts", (_, more) => {
+    expect(alertsOf({ ...well(), ...more }).map(({ since }) => since)).toEqual([ago(60)]);
+    const spare = more.accounts.map((one) => ({ ...one, state: "spare" as const }));
+    expect(alertsOf({ ...well(), ...more, accounts: spare })).toEqual([]);
+  });
+});
+
 test("when nothing is wrong the page says so, and a standby speaks only of the outbox", async () => {
   const { get, messenger } = await openLoggedIn();
   messenger.state = well();

@@ -1,7 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { database, openConsole, phone, sql, stageEachTest, start, submit } from "../../fleet/running-task.ts";
+import {
+  database,
+  openConsole,
+  phone,
+  platform,
+  sql,
+  stageEachTest,
+  start,
+  startOpen,
+  submit,
+  untilOpen,
+} from "../../fleet/running-task.ts";
 import { listBlocked } from "../blocked-connections.ts";
 
 stageEachTest();
@@ -30,6 +41,23 @@ test("the console of a running task says why a message waits, and opts its numbe
     ["opt-out", "6281•••••••01", "done"],
     ["opt-in", "6281•••••••01", "done"],
   ]);
+});
+
+test("the console counts from when WhatsApp was last connected, also while it is tried again", async () => {
+  const task = await startOpen();
+  const { read } = await openConsole(task);
+  const down = () => sql<{ since: Date | null }[]>`select down_since as since from messaging.account`;
+  await expect.poll(down).toEqual([{ since: null }]);
+  platform.leave();
+  await expect.poll(down).toEqual([{ since: expect.any(Date) }]);
+  await database.admin`update messaging.account set down_since = down_since - interval '10 minutes'`;
+  const before = platform.sockets.everOpened;
+  await expect.poll(() => task.findWhatsApp()?.state().kind).toBe("connecting");
+  expect(await read()).toContain("10 min ago");
+  platform.comeBack();
+  await untilOpen(task);
+  expect(platform.sockets.everOpened).toBeGreaterThan(before);
+  await expect.poll(down).toEqual([{ since: null }]);
 });
 
 test("the console of a running task cancels what waits of a bulk run, and records its name", async () => {

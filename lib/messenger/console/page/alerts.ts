@@ -21,7 +21,9 @@ const ofConnection = ({ state, words, now }: View): Alert[] => {
   if (!state?.leader) return [];
   const { kind, since: text, answer, retryAt, passkey } = state.connection;
   const { alerts } = words;
-  const since = new Date(text);
+  const account = state.accounts.find(({ name }) => name === state.account);
+  // of a connection that is tried again and again, the time of the last attempt says nothing
+  const since = kind === "pairing" ? new Date(text) : (account?.downSince ?? new Date(text));
   const { says, operator } = adviceOf(words, answer);
   switch (kind) {
     case "pairing":
@@ -52,13 +54,16 @@ const ofConnection = ({ state, words, now }: View): Alert[] => {
 };
 
 /** Accounts that the page does not show: what their leader last stored. */
-const ofOthers = ({ state, words: { alerts } }: View): Alert[] =>
+const ofOthers = ({ state, words: { alerts }, now }: View): Alert[] =>
   (state?.accounts ?? [])
-    .filter(
-      ({ name, state: is, number, holdCode }) =>
-        name !== state?.account && is === "active" && (number === null || holdCode !== null),
-    )
-    .map(({ name }) => ({ name: `account-${name}`, ...alerts.otherAccount(name) }));
+    .filter(({ name, state: is }) => is === "active" && !(name === state?.account && state.leader))
+    .flatMap(({ name, number, holdCode, downSince }) => {
+      const alert = { name: `account-${name}`, since: downSince ?? undefined };
+      if (number === null || holdCode !== null) return [{ ...alert, ...alerts.otherAccount(name) }];
+      return downSince && now.getTime() - downSince.getTime() >= maxFailureMs
+        ? [{ ...alert, ...alerts.otherUnreachable(name) }]
+        : [];
+    });
 
 /** Of the platform: what stops all messages, then some. */
 const ofLimits = ({ state, words, now }: View): Alert[] => {

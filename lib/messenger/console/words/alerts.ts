@@ -47,6 +47,10 @@ const en = {
     what: `The account ${name} cannot send: it is not linked, has no valid settings, or its platform rejects it.`,
     todo: "Choose it below, under “Accounts”.",
   }),
+  otherUnreachable: (name: string) => ({
+    what: `The account ${name} is not connected to its platform: it sends nothing.`,
+    todo: "Choose it below, under “Accounts”. If none can be reached, check the network.",
+  }),
   paused: {
     what: "Sending is paused: messages stay queued until they expire.",
     todo: "Ask who paused it and why; then press “Resume sending”.",
@@ -128,6 +132,10 @@ const id: typeof en = {
   otherAccount: (name) => ({
     what: `Akun ${name} tidak dapat mengirim: belum ditautkan, setelannya belum benar, atau ditolak platformnya.`,
     todo: "Pilih akun itu di bawah, pada bagian “Akun”.",
+  }),
+  otherUnreachable: (name) => ({
+    what: `Akun ${name} tidak tersambung ke platformnya: akun ini tidak mengirim apa pun.`,
+    todo: "Pilih akun itu di bawah, pada bagian “Akun”. Bila tidak ada yang terjangkau, periksa jaringan.",
   }),
   paused: {
     what: "Pengiriman dijeda: pesan tetap di antrean sampai kedaluwarsa.",
