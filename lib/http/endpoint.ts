@@ -164,7 +164,9 @@ export const endpointReading = <Q, B, R, P, H>(
         const input = {
           params: route.params ? check(route.params, event.pathParameters ?? {}, "path") : (undefined as P),
           headers: route.headers ? check(route.headers, readHeaders(event), "headers") : (undefined as H),
-          body: route.body ? check(route.body, event.body, "body") : (undefined as B),
+          body: route.body
+            ? check(route.body, event.body, route.encoding === "form" ? "form" : "body")
+            : (undefined as B),
         };
         const sentQuery = readQuery(event, route);
         const query = route.query ? check(route.query, sentQuery, "query") : (undefined as Q);

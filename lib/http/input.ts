@@ -3,7 +3,7 @@ import type * as z from "zod/mini";
 import type { FieldError } from "#lib/faults/fault.ts";
 import { invalidField, invalidFields } from "#lib/faults/invalid-input.ts";
 
-type Where = "body" | "query" | "path" | "headers";
+type Where = "body" | "form" | "query" | "path" | "headers";
 
 /** Lower-cases header names: they are case-insensitive, keys of objects are not. */
 export const lowerCaseNames = (
@@ -36,30 +36,38 @@ const findDamaged = (input: unknown, path = ""): string | undefined => {
   return undefined;
 };
 
+/** @throws Fault 400 for a text with U+FFFD. */
+const requireWholeText = (input: unknown, where: Where): void => {
+  const damaged = findDamaged(input);
+  if (damaged === undefined) return;
+  // a name that only the caller knows is not repeated
+  const field = /^[a-z_]{1,40}$/.test(damaged) ? damaged : where;
+  throw invalidField(
+    field,
+    `A character was lost (U+FFFD) in ${field}; the text was read with another encoding: read and send it as UTF-8`,
+  );
+};
+
 /**
- * Validates input against its schema.
+ * Validates input against its schema. A header and a form may have any characters: the form's token is only looked up.
  *
  * @throws Fault 400 that lists each invalid field with the schema's message, or `params.fault` of the first issue; and for
  * a text with U+FFFD.
  */
 export const check = <T>(schema: z.ZodMiniType<T>, input: unknown, where: Where): T => {
-  const damaged = where === "headers" ? undefined : findDamaged(input);
-  if (damaged !== undefined)
-    throw invalidField(
-      damaged,
-      `A character was lost (U+FFFD) in ${damaged}; the text was read with another encoding: read and send it as UTF-8`,
-    );
+  if (where !== "headers" && where !== "form") requireWholeText(input, where);
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
+  const whole = where === "form" ? "body" : where;
   const [issue] = issues;
-  const messages = issues.map(({ path, message }) => [path.join(".") || where, message] as const);
+  const messages = issues.map(({ path, message }) => [path.join(".") || whole, message] as const);
   // one message per field, even if it fails several checks
   const [first, ...others] = [...new Map(messages)].map(
     ([field, message]): FieldError => ({ field, message }),
   );
   throw invalidFields(
-    [first ?? { field: where, message: `The ${where} is not valid` }, ...others],
+    [first ?? { field: whole, message: `The ${whole} is not valid` }, ...others],
     issue?.code === "custom" ? issue.params?.fault : undefined,
   );
 };

@@ -140,7 +140,7 @@ describe.each(apis)("the $api.name API", (stack) => {
   test("usage plans, binary types and key source match the definition", () => {
     template.hasResourceProperties("AWS::ApiGateway::RestApi", {
       ApiKeySourceType: "AUTHORIZER",
-      BinaryMediaTypes: api.name === "messaging" ? ["multipart/form-data"] : ["*/*"],
+      BinaryMediaTypes: ["*/*"],
       EndpointConfiguration: { Types: ["REGIONAL"] },
     });
     template.resourceCountIs("AWS::ApiGateway::UsagePlan", Object.keys(api.usagePlans).length);
