@@ -55,9 +55,12 @@ const requireWholeText = (input: unknown, where: Where): void => {
  * a text with U+FFFD.
  */
 export const check = <T>(schema: z.ZodMiniType<T>, input: unknown, where: Where): T => {
-  if (where !== "headers" && where !== "form") requireWholeText(input, where);
   const parsed = schema.safeParse(input);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    // known fields alone: an unknown one may be nested without end
+    if (where !== "headers" && where !== "form") requireWholeText(parsed.data, where);
+    return parsed.data;
+  }
   const { issues } = parsed.error;
   const whole = where === "form" ? "body" : where;
   const [issue] = issues;
