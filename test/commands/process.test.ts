@@ -21,7 +21,7 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
   ],
   seed: ["--residents x", {}, 2, /^--residents must be a whole number/],
   partner: ["list", { DATABASE_URL: city.partnerAdminUrl }, 0, /^partner +plan +key/],
-  sender: ["list", { DATABASE_URL: city.senderAdminUrl }, 0, /^sender +pool +classes +per day/],
+  sender: ["list", { DATABASE_URL: city.senderAdminUrl }, 0, /^sender +pool +classes +countries +per day/],
   account: ["list", { DATABASE_URL: city.senderAdminUrl }, 0, /^account +channel +pool +department/],
   callback: ["add tax-office http://backend.city.example", {}, 2, /^URL must be an https address/],
   audit: ["verify --stage test --bucket none", {}, 2, /^--stage test needs the database of that stage/],
