@@ -26,11 +26,13 @@ export const readHeaders = ({ headers, multiValueHeaders }: APIGatewayProxyEvent
  * Finds a text with U+FFFD: a program that read it with the wrong encoding lost a letter there. Sent on, stored or
  * compared, it would be a wrong statement.
  */
-const findDamaged = (input: unknown, path = ""): string | undefined => {
+const findDamaged = (input: unknown, path = "", depth = 0): string | undefined => {
   if (typeof input === "string") return input.includes("\uFFFD") ? path : undefined;
   if (typeof input !== "object" || input === null || input instanceof Uint8Array) return undefined;
+  // no known field is deeper, and an unknown one may be nested without end
+  if (depth > 3) return undefined;
   for (const [name, value] of Object.entries(input)) {
-    const found = findDamaged(value, path === "" ? name : `${path}.${name}`);
+    const found = findDamaged(value, path === "" ? name : `${path}.${name}`, depth + 1);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -55,12 +57,9 @@ const requireWholeText = (input: unknown, where: Where): void => {
  * a text with U+FFFD.
  */
 export const check = <T>(schema: z.ZodMiniType<T>, input: unknown, where: Where): T => {
+  if (where !== "headers" && where !== "form") requireWholeText(input, where);
   const parsed = schema.safeParse(input);
-  if (parsed.success) {
-    // known fields alone: an unknown one may be nested without end
-    if (where !== "headers" && where !== "form") requireWholeText(parsed.data, where);
-    return parsed.data;
-  }
+  if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
   const whole = where === "form" ? "body" : where;
   const [issue] = issues;
