@@ -137,29 +137,26 @@ test("a page with more residents than are left is not shown, and a smaller one i
   expect(await countOf(name)).toMatchObject({ residents: 30 });
 });
 
-test.each([
+test.each<[string, readonly [path: string, body: object], object, number | null, number]>([
   ["residents", ["", { page_size: 20 }], { residents: 20 }, 30, 0],
   ["misses", ["/search", { p_nik: unknown }], { misses: 200 }, null, 199],
-] as const)(
-  "concurrent reads share the %s that are left",
-  async (_, read, counted, residentsPerDay, misses) => {
-    const { name, key } = await addPartner({ residentsPerDay });
-    await haveRead(name, 0, "1 hour", misses);
-    let status: Promise<number> | undefined;
-    await admin((sql) =>
-      sql.begin(async (held) => {
-        // as a read does that has counted and is not committed
-        await held`select resident.count_read(${name}, 'key', ${misses ? 0 : 20}, 0, ${misses > 0}, ${misses > 0})`;
-        status = statusOf(key, ...read);
-        const waiting = () =>
-          held`select from pg_locks where locktype = 'advisory' and classid = 7206315 and not granted`;
-        await expect.poll(waiting).toHaveLength(1);
-      }),
-    );
-    expect(await status).toBe(429);
-    expect(await countOf(name)).toMatchObject(counted);
-  },
-);
+])("concurrent reads share the %s that are left", async (_, read, counted, residentsPerDay, misses) => {
+  const { name, key } = await addPartner({ residentsPerDay });
+  await haveRead(name, 0, "1 hour", misses);
+  let status: Promise<number> | undefined;
+  await admin((sql) =>
+    sql.begin(async (held) => {
+      // as a read does that has counted and is not committed
+      await held`select resident.count_read(${name}, 'key', ${misses ? 0 : 20}, 0, ${misses > 0}, ${misses > 0})`;
+      status = statusOf(key, ...read);
+      const waiting = () =>
+        held`select from pg_locks where locktype = 'advisory' and classid = 7206315 and not granted`;
+      await expect.poll(waiting).toHaveLength(1);
+    }),
+  );
+  expect(await status).toBe(429);
+  expect(await countOf(name)).toMatchObject(counted);
+});
 
 test("neither other partners nor the day before count, and all keys of a partner do", async () => {
   const { name, key } = await addPartner({ residentsPerDay: 2 });
