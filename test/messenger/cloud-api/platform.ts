@@ -103,8 +103,8 @@ const misbehave = (request: IncomingMessage, response: ServerResponse, how: Beha
 
 const isShown = async (file: File): Promise<boolean> => {
   const bytes = Buffer.from(await file.arrayBuffer());
-  const { format, depth, space, channels = 0, paletteBitDepth } = await sharp(bytes).metadata();
-  const isRgb = space === "srgb" && channels >= 3 && depth === "uchar" && paletteBitDepth === undefined;
+  const { format, depth, space, channels = 0, isPalette } = await sharp(bytes).metadata();
+  const isRgb = space === "srgb" && channels >= 3 && depth === "uchar" && !isPalette;
   return isRgb && file.type === `image/${format}` && file.size <= 5 * 1024 * 1024;
 };
 
