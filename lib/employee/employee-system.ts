@@ -5,13 +5,13 @@
  *   GET /index.php/dev/simpeg/pegawai?pagetype=serviceauth&page=Web-Service-WBS&action=getPegawai[&nip=][&nama=]
  *   GET /index.php/dev/simpeg/pegawai?page=sso&action=getDataPegawai&tiket=<ticket>
  *
- * Success is 200 and JSON under any content type. A rejected passphrase or ticket is
+ * Success is 200 and JSON under any content type, with lists as PHP encodes them (listOf). A rejected passphrase or ticket is
  * {"status": "failed"} with 200, 401, 403 or 404. Anything else counts as a failure of the system (502).
  */
 import * as z from "zod/mini";
 import type { Answer } from "#lib/http-client.ts";
 import type { EmployeeDetail, EmployeeList, Ticket } from "#lib/routes/employee.ts";
-import { invalidResponse, proofTimeoutMs, sendRequest } from "./upstream.ts";
+import { invalidResponse, listOf, proofTimeoutMs, sendRequest } from "./upstream.ts";
 
 const system = "EMPLOYEE_SYSTEM_URL";
 const ticketPath = "/index.php/dev/simpeg/auth";
@@ -27,11 +27,8 @@ const TicketAnswer = z.object({ tiket: z.string().check(z.minLength(1)) });
 
 const ListAnswer = z.object({
   status: z.literal("success"),
-  // null when nobody matches
-  result: z.nullable(
-    z.array(
-      z.object({ peg_nip_baru: z.string(), peg_nama: z.string(), jab_name: blankable, uk_nama: blankable }),
-    ),
+  result: listOf(
+    z.object({ peg_nip_baru: z.string(), peg_nama: z.string(), jab_name: blankable, uk_nama: blankable }),
   ),
 });
 
@@ -40,8 +37,8 @@ const DetailAnswer = z.object({
   message: z.string(),
   result: z.object({
     pegawai: z.object({ peg_nama: z.string(), peg_nip: z.string(), url_photo: blankable }),
-    jabatan: z.array(z.object({ unit_name: blankable, jab_name: blankable, status_menjabat: blankable })),
-    kepangkatan: z.array(z.object({ golongan: blankable, pangkat: blankable })),
+    jabatan: listOf(z.object({ unit_name: blankable, jab_name: blankable, status_menjabat: blankable })),
+    kepangkatan: listOf(z.object({ golongan: blankable, pangkat: blankable })),
   }),
 });
 
@@ -88,11 +85,7 @@ export const listEmployees = async (criteria: {
     ...(criteria.nip !== undefined && { nip: criteria.nip }),
     ...(criteria.name !== undefined && { nama: criteria.name }),
   };
-  const { status, result } = read(
-    ListAnswer,
-    await sendRequest(system, { method: "GET", path: employeePath, query }),
-  );
-  return { status, result: result ?? [] };
+  return read(ListAnswer, await sendRequest(system, { method: "GET", path: employeePath, query }));
 };
 
 /** Returns the profile of the employee that a ticket was issued for, or undefined for an unknown or expired one. */

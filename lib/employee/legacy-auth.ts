@@ -29,7 +29,7 @@
 import * as z from "zod/mini";
 import type { Answer } from "#lib/http-client.ts";
 import type { AccountScope } from "#lib/routes/route.ts";
-import { invalidResponse, proofTimeoutMs, sendRequest } from "./upstream.ts";
+import { invalidResponse, listOf, proofTimeoutMs, sendRequest } from "./upstream.ts";
 
 export interface LegacyAccount {
   readonly id: string;
@@ -43,7 +43,7 @@ const scopeOf: Readonly<Record<string, AccountScope>> = {
 
 const Accepted = z.object({
   status: z.literal("success"),
-  user: z.object({ id: z.string().check(z.minLength(1)), access: z.array(z.string()) }),
+  user: z.object({ id: z.string().check(z.minLength(1)), access: listOf(z.string()) }),
 });
 const Rejected = z.object({ status: z.literal("failed") });
 const Closed = z.object({ status: z.literal("closed") });

@@ -62,8 +62,8 @@ const checkSession = async (sessionId: string, accountId: string): Promise<void>
 };
 
 /**
- * Continues a session: exchanges a refresh token for the next pair. A token that the same client used within the last
- * 30 s gets the same successor again; any other reuse revokes the session.
+ * Continues a session: exchanges a refresh token for the next pair. A token that was used within the last 30 s gets the
+ * same successor again, from another client only while that is unused; any other reuse revokes the session.
  *
  * @throws Fault 400 `invalid_grant`; 503 when the legacy system has not confirmed the account for a day.
  */

@@ -1,3 +1,4 @@
+import * as z from "zod/mini";
 import { getSetting } from "#lib/config.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { oldSystemFailed, oldSystemSlow } from "#lib/faults/table.ts";
@@ -10,6 +11,23 @@ const defaultTimeoutMs = 8_000;
 export const proofTimeoutMs = 5_000;
 /** A list of 20,000 employees is 3 MB; a Lambda response is limited to 6 MB. */
 const send = httpClient({ connectTimeoutMs: 2_000, maxAnswerBytes: 5 * 1024 * 1024 });
+
+/**
+ * A list as PHP encodes it: an array whose keys have gaps is an object with numbers as keys, and an empty list may be
+ * `{}`, `false` or null.
+ */
+export const listOf = <Item extends z.ZodMiniType>(item: Item) =>
+  z.pipe(
+    z.transform((value: unknown) => {
+      if (value === null || value === false) return [];
+      const isNumbered =
+        typeof value === "object" &&
+        !Array.isArray(value) &&
+        Object.keys(value).every((key) => /^\d+$/.test(key));
+      return isNumbered ? Object.values(value) : value;
+    }),
+    z.array(item),
+  );
 
 interface Question {
   readonly method: "GET" | "POST";

@@ -137,9 +137,11 @@ export const tooManyMismatches = (retryAfterSeconds: number) =>
     `Too many verifications with wrong values in the last 24 hours, of this number or by your agency. Check the values with the citizen, and try again in ${retryAfterSeconds} seconds.`,
     retryAfterSeconds,
   );
-export const tooManyResidents = (retryAfterSeconds: number) =>
+export const tooManyResidents = (retryAfterSeconds: number, left = 0) =>
   tooMany(
-    `In the last 24 hours, your agency has read as many residents as its agreement allows. Try again in ${retryAfterSeconds} seconds, or ask the operator for a higher limit.`,
+    left > 0
+      ? `This answer has more residents than your agreement leaves for today: ${left}. Ask for a smaller page, try again in ${retryAfterSeconds} seconds, or ask the operator for a higher limit.`
+      : `In the last 24 hours, your agency has read as many residents as its agreement allows. Try again in ${retryAfterSeconds} seconds, or ask the operator for a higher limit.`,
     retryAfterSeconds,
   );
 export const overQuota = tooMany(

@@ -13,6 +13,7 @@ import { openBulkDesk } from "./bulk-desk.ts";
 import { runCallbacks } from "./callback/callbacks.ts";
 import type { Schedule } from "./callback/event.ts";
 import { applyEvents } from "./channel-events.ts";
+import { convertImage } from "./channels/compress-image.ts";
 import type { Inbound } from "./channels/inbound.ts";
 import { newMessageId } from "./channels/whatsapp/channel.ts";
 import type { WhatsAppSettings } from "./channels/whatsapp/settings.ts";
@@ -110,6 +111,8 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     notify,
   };
   const store = openIntake(sql);
+  // the caller waits for it
+  const convert = (image: Buffer) => convertImage(image, { maxMs: 5_000 });
   const metrics = startMetrics(
     sql,
     () => leaderships.size > 0,
@@ -124,7 +127,11 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     findTokens,
     accept: (submission, inline, signal) =>
       accept(
-        { ...acceptance, store, fetchMedia: (wanted, bytes) => openSource(wanted, bytes, connector) },
+        {
+          ...acceptance,
+          store,
+          fetchMedia: (wanted, bytes) => openSource(wanted, bytes, connector, convert),
+        },
         submission,
         inline,
         signal,

@@ -21,7 +21,10 @@ const refusals: Readonly<Record<string, (detail: string) => Fault>> = {
   MI403: () => new Fault(nameNotAgreed),
   MI429: () => new Fault(tooManyMisses),
   MI430: (detail) => new Fault(tooManyMismatches(Number(detail))),
-  MI431: (detail) => new Fault(tooManyResidents(Number(detail))),
+  MI431: (detail) => {
+    const [seconds, left] = detail.split(" ").map(Number);
+    return new Fault(tooManyResidents(seconds ?? 0, left));
+  },
 };
 
 /** The lines that alarms count. */

@@ -67,9 +67,27 @@ describe("the employee system's answer", () => {
     expect((await list()).result).toEqual([{ ...summary, jab_name: "", uk_nama: "" }]);
   });
 
-  test.each([[null], [[]]])("without employees, %j, is an empty list", async (result) => {
-    await answering({ status: "success", result });
-    expect(await list()).toEqual({ status: "success", result: [] });
+  test.each([[null], [[]], [{}], [false]])(
+    "without employees, positions and ranks, %j, has empty lists",
+    async (none) => {
+      await answering({ status: "success", result: none });
+      expect(await list()).toEqual({ status: "success", result: [] });
+      const result = { ...detail.result, jabatan: none, kepangkatan: none };
+      await answering({ ...detail, result });
+      expect(await find()).toEqual({ ...detail, result: { ...result, jabatan: [], kepangkatan: [] } });
+    },
+  );
+
+  test("with numbers as keys, as PHP encodes a list with gaps, has the lists in their order", async () => {
+    const other = { ...summary, peg_nama: "O" };
+    await answering({ status: "success", result: { 10: other, 2: summary } });
+    expect(await list()).toEqual({ status: "success", result: [summary, other] });
+    const { jabatan, kepangkatan } = detail.result;
+    await answering({
+      ...detail,
+      result: { ...detail.result, jabatan: { 1: jabatan[0] }, kepangkatan: { 3: kepangkatan[0] } },
+    });
+    expect(await find()).toEqual(detail);
   });
 
   test.each([
@@ -99,7 +117,12 @@ describe("the employee system's answer", () => {
       { ...detail, result: { ...detail.result, pegawai: { peg_nama: "N", peg_nip: "1" } } },
       "result.pegawai.url_photo",
     ],
-    ["no ranks", { ...detail, result: { ...detail.result, kepangkatan: null } }, "result.kepangkatan"],
+    ["no ranks", { ...detail, result: { ...detail.result, kepangkatan: undefined } }, "result.kepangkatan"],
+    [
+      "one rank in place of a list",
+      { ...detail, result: { ...detail.result, kepangkatan: detail.result.kepangkatan[0] } },
+      "result.kepangkatan",
+    ],
     ["no message", { ...detail, message: undefined }, "message"],
   ])("for a profile with %s is 502, and the log names the field", async (_, body, field) => {
     await answering(body);
@@ -142,6 +165,10 @@ describe("the legacy system's answer", () => {
       ["employee:read", "employee:ticket"],
     ],
     [["laporan"], []],
+    [{ 0: "laporan", 2: "tiket" }, ["employee:ticket"]],
+    [{}, []],
+    [false, []],
+    [null, []],
     [["constructor", "__proto__"], []],
   ])("with access %j gives the scopes %j", async (access, scopes) => {
     await answering(accepted(access));
@@ -184,6 +211,8 @@ describe("the legacy system's answer", () => {
     ["an account without id", accepted(["pegawai"], ""), 200],
     ["an id that is a number", accepted(["pegawai"], 7), 200],
     ["an account without access", accepted(undefined), 200],
+    ["access by name", accepted({ pegawai: "pegawai" }), 200],
+    ["access as a text", accepted("pegawai"), 200],
     ["acceptance with 401", accepted(["pegawai"]), 401],
     ["acceptance with 302", accepted(["pegawai"]), 302],
     ["refusal with 500", { status: "failed" }, 500],

@@ -66,26 +66,53 @@ describe("a refresh token", () => {
   const clientAt = (address: string, userAgent?: string) =>
     employeeClient(own.city.baseUrl, { address, ...(userAgent && { userAgent }) });
 
-  test("gives the same successor again to another address of the same network", async () => {
-    const second = await next(first);
-    const { json } = await clientAt("127.0.0.9").refresh(first);
-    expect(json.refresh_token).toBe(second);
-  });
-
-  test.each([
+  const others = [
+    ["address of the same network", () => clientAt("127.0.0.9")],
     ["network", () => clientAt("127.0.66.1")],
     ["user agent", () => clientAt("127.0.0.1", "stolen")],
-  ])(
-    "that another %s presents in step with its owner ends the session in the first round",
+  ] as const;
+
+  test.each(others)(
+    "gives the same successor again to another %s, in case the answer was lost",
     async (_, make) => {
-      const thief = make();
       const second = await next(first);
-      const { status, json } = await thief.refresh(first);
-      expect([status, json.error]).toEqual([400, "invalid_grant"]);
-      expect(await refusal(second)).toEqual([400, "invalid_grant"]);
+      expect((await make().refresh(first)).json.refresh_token).toBe(second);
+      expect((await make().refresh(second)).status).toBe(200);
+    },
+  );
+
+  const thieves = others.slice(1);
+
+  test.each(thieves)(
+    "that another %s presents after its successor was used ends the session",
+    async (_, make) => {
+      const third = await next(await next(first));
+      expect((await make().refresh(first)).json.error).toBe("invalid_grant");
+      expect(await refusal(third)).toEqual([400, "invalid_grant"]);
       expect((await sessions())[0]?.end_reason).toBe("reuse");
     },
   );
+
+  test.each(thieves)(
+    "that another %s presents in step with its owner ends the session in the second round",
+    async (_, make) => {
+      const second = await next(first);
+      await make().refresh(first);
+      const third = await next(second);
+      expect((await make().refresh(second)).json.error).toBe("invalid_grant");
+      expect(await refusal(third)).toEqual([400, "invalid_grant"]);
+      expect((await sessions())[0]?.end_reason).toBe("reuse");
+    },
+  );
+
+  test("is given again to a phone that returns to its first network, after a refresh in the second", async () => {
+    const abroad = clientAt("127.0.66.1");
+    const second = await next(first);
+    await abroad.refresh(first);
+    const third = (await abroad.refresh(second)).json.refresh_token;
+    const fourth = (await abroad.refresh(third)).json.refresh_token;
+    expect(await next(third)).toBe(fourth);
+  });
 
   test("works from a new network when nobody has used it", async () =>
     expect((await clientAt("127.0.66.1").refresh(first)).status).toBe(200));

@@ -39,11 +39,11 @@ const countOf = async (name: string) => {
 };
 
 /** Inserts what a partner has read before. */
-const haveRead = (name: string, residents: number, ago: string) =>
+const haveRead = (name: string, residents: number, ago: string, misses = 0) =>
   admin(
     (sql) => sql`
       insert into resident.read_count (partner_id, since, residents, look_ups, misses)
-      values (${name}, now() - ${ago}::text::interval, ${residents}, 0, 0)`,
+      values (${name}, now() - ${ago}::text::interval, ${residents}, 0, ${misses})`,
   );
 
 const alarmLines = () => own.logged().filter(({ message }) => message === "more read than agreed");
@@ -123,6 +123,39 @@ test("after Retry-After, one more read is allowed, and not before", async () => 
   expect(await statusOf(key, "")).toBe(429);
   await pass(60);
   expect(await statusOf(key, "")).toBe(200);
+});
+
+test("a page with more residents than are left is not shown, and a smaller one is", async () => {
+  const { name, key } = await addPartner({ residentsPerDay: 30 });
+  await haveRead(name, 25, "1 hour");
+  const refused = await post(key, "", { page_size: 6 });
+  expect([refused.status, ((await refused.json()) as { message: string }).message]).toEqual([
+    429,
+    expect.stringContaining("leaves for today: 5. Ask for a smaller page"),
+  ]);
+  expect(await statusOf(key, "", { page_size: 5 })).toBe(200);
+  expect(await countOf(name)).toMatchObject({ residents: 30 });
+});
+
+test.each<[string, readonly [path: string, body: object], object, number | null, number]>([
+  ["residents", ["", { page_size: 20 }], { residents: 20 }, 30, 0],
+  ["misses", ["/search", { p_nik: unknown }], { misses: 200 }, null, 199],
+])("concurrent reads share the %s that are left", async (_, read, counted, residentsPerDay, misses) => {
+  const { name, key } = await addPartner({ residentsPerDay });
+  await haveRead(name, 0, "1 hour", misses);
+  let status: Promise<number> | undefined;
+  await admin((sql) =>
+    sql.begin(async (held) => {
+      // as a read does that has counted and is not committed
+      await held`select resident.count_read(${name}, 'key', ${misses ? 0 : 20}, 0, ${misses > 0}, ${misses > 0})`;
+      status = statusOf(key, ...read);
+      const waiting = () =>
+        held`select from pg_locks where locktype = 'advisory' and classid = 7206315 and not granted`;
+      await expect.poll(waiting).toHaveLength(1);
+    }),
+  );
+  expect(await status).toBe(429);
+  expect(await countOf(name)).toMatchObject(counted);
 });
 
 test("neither other partners nor the day before count, and all keys of a partner do", async () => {

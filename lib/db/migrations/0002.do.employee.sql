@@ -185,9 +185,13 @@ create table employee.refresh_token (
   spent_at timestamptz,
   -- the next token, encrypted with a key derived from this one, which is not stored
   sealed_successor bytea,
+  successor bytea,
   -- digest of the client that spent it
   spent_by bytea,
-  check ((spent_at is null) = (sealed_successor is null) and (spent_at is null) = (spent_by is null))
+  -- that two clients got it, because the answer to the first was lost, or one of them is a thief
+  is_shared boolean not null default false,
+  check ((spent_at is null) = (sealed_successor is null) and (spent_at is null) = (successor is null)
+    and (spent_at is null) = (spent_by is null))
 );
 create index refresh_token_by_session on employee.refresh_token (session_id);
 
@@ -233,8 +237,10 @@ end;
 
 -- Exchanges a refresh token for its successor. Outcomes:
 --   rotated      the successor is stored
---   replayed     spent by the same client within the last 30 s: returns the same successor, in case the answer was lost
---   reused       spent before that or by another client, so there is a copy: the session is ended (RFC 9700, 4.14)
+--   replayed     spent within the last 30 s: returns the same successor, in case the answer was lost. Another client, as a
+--                phone is that has changed its network, gets it only while it is unused, and not twice in a row: a thief
+--                who keeps step with the owner is found at the second token
+--   reused       any other use of a spent token, so there is a copy: the session is ended (RFC 9700, 4.14)
 --   due          the legacy system is to be asked about the account, at most once a minute: then exchange the token again
 --   unconfirmed  the legacy system has not confirmed the account for a day: the token remains valid
 --   refused      unknown, expired, or of an ended session
@@ -261,11 +267,15 @@ begin
   elsif token.spent_at is null and held.confirmed_at <= clock_timestamp() - interval '1 day' then
     return query select 'unconfirmed', held.id, null::text, null::text, null::bytea;
   elsif token.spent_at is null then
-    update employee.refresh_token set spent_at = clock_timestamp(), sealed_successor = sealed, spent_by = client
+    update employee.refresh_token t
+    set spent_at = clock_timestamp(), sealed_successor = sealed, successor = spend_token.successor, spent_by = client
     where digest = presented;
     insert into employee.refresh_token (digest, session_id) values (successor, held.id);
     return query select 'rotated', held.id, held.account_id, held.scope, sealed;
-  elsif token.spent_at > clock_timestamp() - interval '30 seconds' and token.spent_by = client then
+  elsif token.spent_at > clock_timestamp() - interval '30 seconds' and (token.spent_by = client or not token.is_shared
+    and exists (select from employee.refresh_token t where t.digest = token.successor and t.spent_at is null))
+  then
+    update employee.refresh_token t set is_shared = true where t.digest = token.successor and token.spent_by <> client;
     return query select 'replayed', held.id, held.account_id, held.scope, token.sealed_successor;
   else
     update employee.session set ended_at = clock_timestamp(), end_reason = 'reuse' where id = held.id;

@@ -8,8 +8,8 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     id: "Ada parameter atau field yang kurang, berulang, atau tidak valid, ada parameter query yang tidak dikenal, atau body tidak sesuai dengan Content-Type. Perbaiki yang disebut dalam pesan, lalu kirim ulang.",
   },
   spentToken: {
-    en: "The refresh token is unknown, has expired, was used more than 30 seconds ago or by another client, or its account is closed. Log in again, and store only the newest refresh token.",
-    id: "Refresh token tidak dikenal, sudah kedaluwarsa, sudah dipakai lebih dari 30 detik yang lalu atau oleh klien lain, atau akunnya sudah ditutup. Login ulang, dan simpan hanya refresh token terbaru.",
+    en: "The refresh token is unknown, has expired, was used before (a repetition within 30 seconds is allowed), or its account is closed. Log in again, and store only the newest refresh token.",
+    id: "Refresh token tidak dikenal, sudah kedaluwarsa, sudah pernah dipakai (pengulangan dalam 30 detik diperbolehkan), atau akunnya sudah ditutup. Login ulang, dan simpan hanya refresh token terbaru.",
   },
   otherGrant: {
     en: "`grant_type` has another value. Send `grant_type=refresh_token`.",
