@@ -33,11 +33,22 @@ guardian.unref();
 /** What `npm test` leaves to `npm run test:all`. */
 const slow = "test/**/*.slow.test.ts";
 
+/** Of baileys only the modules that lead to the one that is corrected: all of it would take seconds to transform. */
+const baileys = /\bbaileys\/lib\/(index|Socket\/(index|communities|business|messages-recv))\.js$/;
+
 export default defineConfig({
   // tests of sources run the libraries that bundles contain
-  plugins: [{ name: "correct-libraries", transform: (source, path) => correct(path, source) }],
+  plugins: [
+    {
+      name: "correct-libraries",
+      // without the comment that names a source map whose sources it lacks
+      load: (path) =>
+        baileys.test(path) ? readFileSync(path, "utf8").replace(/^\/\/# source.*/m, "") : null,
+      transform: (source, path) => correct(path, source),
+    },
+  ],
   test: {
-    server: { deps: { inline: ["postgres"] } },
+    server: { deps: { inline: ["postgres", baileys] } },
     // the default leaves one core free, of two; but tests wait more than they work
     maxWorkers: availableParallelism() + 1,
     // for a machine that is busy with something else, too

@@ -90,6 +90,27 @@ const catchCancels = {
     "this.canceller(this).catch(() => {}), this.canceller = null",
 };
 
+/**
+ * The platform keeps a message whose ack has an error, delivers it first at each login, and holds back all others. So what needs
+ * no second delivery gets an ack without an error: ignored chats, what was read before, and what cannot be decrypted, which the
+ * sender's phone is asked for. A message that was read gets one as well, beside its receipt.
+ *
+ * @see https://github.com/WhiskeySockets/Baileys/pull/2779
+ * @see https://github.com/WhiskeySockets/Baileys/issues/2810
+ * @see https://github.com/oxidezap/whatsapp-rust/pull/647
+ */
+const acknowledge = {
+  "type === 'message' ? NACK_REASONS.UnhandledError : undefined": "undefined",
+  "sendMessageAck(node, NACK_REASONS.MissingMessageSecret)": "sendMessageAck(node)",
+  "sendMessageAck(node, NACK_REASONS.ParsingError)": "sendMessageAck(node)",
+  "sendMessageAck(node, NACK_REASONS.UnhandledError);": "sendMessageAck(node);",
+  // a Boom: the stanza itself is wrong, and would be so again
+  "sendMessageAck(node, NACK_REASONS.UnhandledError).catch":
+    "sendMessageAck(node, error?.isBoom ? undefined : NACK_REASONS.UnhandledError).catch",
+  "await sendReceipt(msg.key.remoteJid, participant, [msg.key.id], type);":
+    "await sendReceipt(msg.key.remoteJid, participant, [msg.key.id], type);\nawait sendMessageAck(node);",
+};
+
 const corrections: readonly Correction[] = [
   { file: /[\\/]libsignal[\\/].*\.js$/, correct: silence },
   {
@@ -101,6 +122,7 @@ const corrections: readonly Correction[] = [
     correct: replace({ "{ onopen, onend, onclose }": "{ onopen, onend, onclose, close }" }),
   },
   { file: /[\\/]postgres[\\/]src[\\/]query\.js$/, correct: replace(catchCancels) },
+  { file: /[\\/]baileys[\\/]lib[\\/]Socket[\\/]messages-recv\.js$/, correct: replace(acknowledge) },
 ];
 
 /** @returns the corrected source; undefined for a file that needs none. @throws Error for an unknown version. */

@@ -51,7 +51,7 @@ export interface Route<
   /** Module under `functions/`. */
   readonly fn: `${Area}/${string}`;
   readonly method: "GET" | "POST" | "DELETE";
-  /** Also answers HEAD, by which clients and link checkers ask whether a page exists. */
+  /** Also answers HEAD, by which clients and link checkers ask whether an address exists and has changed. */
   readonly head?: boolean;
   /**
    * A segment in braces, as in `/messages/{id}`, matches any segment, and the last one with a plus, as in
@@ -102,6 +102,12 @@ export const route = <Q, B, R, P, H, const F extends Route["fn"], E extends Enco
 /** The HTTP methods of a row. */
 export const methodsOf = ({ method, head }: Pick<Route, "method" | "head">): readonly string[] =>
   head ? [method, "HEAD"] : [method];
+
+/** Request headers that a preflight allows: those that endpoints read, and those that tracing and scripts add. */
+export const preflightHeaders = [
+  ...["content-type", "if-none-match", "cache-control", "x-requested-with"],
+  ...["traceparent", "tracestate", "baggage", "sentry-trace"],
+] as const;
 
 /** The functions of the rows that a module of routes exports. */
 export type FunctionIn<Rows> = Extract<Rows[keyof Rows], Pick<Route, "fn">>["fn"];

@@ -25,6 +25,7 @@ const Where = z.pipe(
 
 const shared = {
   method: "GET",
+  head: true,
   auth: { kind: "public" },
   errors: integrationEnvelope,
   secrets: { DATABASE_SECRET_ID: "database/tourism" },

@@ -1,6 +1,6 @@
 import { Match } from "aws-cdk-lib/assertions";
 import { describe, expect, test } from "vitest";
-import { methodsOf } from "#lib/routes/route.ts";
+import { methodsOf, preflightHeaders } from "#lib/routes/route.ts";
 import { upstreamUrls as urlsOf } from "../../infra/aws/upstream-urls.ts";
 import { functionName } from "../../infra/build/build.ts";
 import { composeWith } from "./composed-stage.ts";
@@ -169,15 +169,16 @@ describe.each(apis)("the $api.name API", (stack) => {
     const preflights = all("ApiGateway::Method").filter(({ HttpMethod }) => HttpMethod === "OPTIONS");
     const open = routes.filter(({ cors }) => cors);
     expect(preflights.length).toBe(open.length);
-    for (const { method, path } of open) {
+    for (const { path } of open) {
       const { AuthorizationType, Integration } = methodAt(`OPTIONS ${path}`);
       const headers = Integration.IntegrationResponses[0].ResponseParameters;
       expect([
         AuthorizationType,
         headers["method.response.header.Access-Control-Allow-Origin"],
         headers["method.response.header.Access-Control-Allow-Methods"],
+        headers["method.response.header.Access-Control-Allow-Headers"],
         Integration.ContentHandling,
-      ]).toEqual(["NONE", "'*'", `'${method},OPTIONS'`, "CONVERT_TO_TEXT"]);
+      ]).toEqual(["NONE", "'*'", "'GET,HEAD,OPTIONS'", `'${preflightHeaders.join()}'`, "CONVERT_TO_TEXT"]);
     }
   });
 

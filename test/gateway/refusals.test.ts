@@ -23,8 +23,41 @@ test("answers 404 to a path with additional slashes", async () => {
   for (const path of ["/", "//v1/penduduk"]) expect((await post(path, { apikey: apiKey })).status).toBe(404);
 });
 
-test("answers HEAD with 404 and no body", async () =>
-  expect((await fetch(`${baseUrl}/v1/pariwisata/kategori`, { method: "HEAD" })).status).toBe(404));
+test.each(["/v1/penduduk", "/v1/penduduk/search", "/v1/simpeg/pegawai", "/v1/pariwisata"])(
+  "answers HEAD of %s with 404 and no body",
+  async (path) => {
+    const response = await fetch(`${baseUrl}${path}`, { method: "HEAD", headers: { apikey: apiKey } });
+    expect([response.status, await response.text()]).toEqual([404, ""]);
+  },
+);
+
+test.each([
+  "/v1/pariwisata/kategori",
+  "/v1/pariwisata/destinasi/galeri?where=(pr_id,eq,2)",
+  "/v1/pariwisata/destinasi/galeri?where=(pr_id,eq,none)",
+  "/v1/pariwisata/destinasi/galeri",
+  "/openapi.json?lang=id",
+  "/openapi.json?lang=fr",
+  "/",
+  "/docs/paging",
+  "/docs/no-such-page",
+])("answers HEAD of %s like GET, with the same headers and no body", async (path) => {
+  const ask = async (method: string, more = {}) => {
+    const response = await fetch(`${baseUrl}${path}`, {
+      ...{ method, redirect: "manual" },
+      headers: { "accept-encoding": "identity", ...more },
+    });
+    const headers = [...response.headers].filter(
+      ([name]) => !/^(connection|date|keep-alive|x-request-id)$/.test(name),
+    );
+    return { status: response.status, headers: Object.fromEntries(headers), body: await response.text() };
+  };
+  const got = await ask("GET");
+  expect(got.headers["content-length"]).toBe(String(Buffer.byteLength(got.body)));
+  expect(await ask("HEAD")).toEqual({ ...got, body: "" });
+  const current = { "if-none-match": got.headers.etag ?? '"none"' };
+  expect(await ask("HEAD", current)).toEqual({ ...(await ask("GET", current)), body: "" });
+});
 
 describe("a caller without an active key", () => {
   test.each([

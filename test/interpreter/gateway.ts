@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import {
   answeredHeaders,
   findHeader,
+  lengthOf,
   proxyEvent,
   type Request,
   readRequest,
@@ -142,7 +143,7 @@ export const startGateway = async ({ api, place, invoke, findPlan }: GatewayOpti
     const { status, headers, body } = request
       ? await answer(request, message)
       : refuse("BAD_REQUEST_BODY", { id });
-    response.writeHead(status, headers as Record<string, string | string[]>).end(body);
+    response.writeHead(status, { ...headers, ...lengthOf(status, body) } as OutgoingHttpHeaders).end(body);
     message.resume();
   };
 

@@ -3,7 +3,7 @@ import * as apigateway from "aws-cdk-lib/aws-apigateway";
 import { Construct } from "constructs";
 import { withAddresses } from "#lib/openapi/addresses.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
-import { type Address, methodsOf, type Rate, type Route } from "#lib/routes/route.ts";
+import { type Address, methodsOf, preflightHeaders, type Rate, type Route } from "#lib/routes/route.ts";
 import type { Api } from "../api.ts";
 import type { Config } from "../config.ts";
 import { usagePlanName } from "../stage-names.ts";
@@ -144,8 +144,8 @@ export class Gateway extends Construct {
     if (!route.cors) return;
     const preflight = resource.addCorsPreflight({
       allowOrigins: apigateway.Cors.ALL_ORIGINS,
-      allowMethods: [route.method, "OPTIONS"],
-      allowHeaders: ["Content-Type", "If-None-Match"],
+      allowMethods: [...methodsOf(route), "OPTIONS"],
+      allowHeaders: [...preflightHeaders],
       maxAge: Duration.days(1),
     });
     // where every type is binary, the template of a mock needs text, or each preflight is a 500 (aws/chalice issue 1310)

@@ -147,6 +147,10 @@ export const readResult = (payload: string): APIGatewayProxyResult | undefined =
   return valid ? ({ body: "", ...result } as APIGatewayProxyResult) : undefined;
 };
 
+/** `Content-Length` as API Gateway sends it, also to HEAD; a 204 or 304 has none. */
+export const lengthOf = (status: number, body: string | Buffer) =>
+  status === 204 || status === 304 ? {} : { "content-length": String(Buffer.byteLength(body)) };
+
 /** Returns the response headers. API Gateway renames `WWW-Authenticate`: only the gateway itself may send it. */
 export const answeredHeaders = ({ headers, multiValueHeaders }: APIGatewayProxyResult) =>
   Object.fromEntries(

@@ -1,12 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type Addresses, invented, withAddresses } from "#lib/openapi/addresses.ts";
-import { methodsOf, type Route } from "#lib/routes/route.ts";
+import { methodsOf, preflightHeaders, type Route } from "#lib/routes/route.ts";
 import type { Api, GatewayResponse } from "../../aws/api.ts";
 import type { Outcome } from "../lambda/environment.ts";
 import { serveHttp } from "../loopback.ts";
 import { startAuthorization } from "./authorization.ts";
-import { answeredHeaders, findHeader, proxyEvent, type Request, readRequest, readResult } from "./event.ts";
+import {
+  answeredHeaders,
+  findHeader,
+  lengthOf,
+  proxyEvent,
+  type Request,
+  readRequest,
+  readResult,
+} from "./event.ts";
 import { readPath } from "./path.ts";
 import { AddressCounter, Quota, Throttle } from "./throttle.ts";
 
@@ -70,8 +78,8 @@ const preflight = (route: Route): Answer => ({
   status: 204,
   headers: {
     "access-control-allow-origin": "*",
-    "access-control-allow-methods": `${route.method}, OPTIONS`,
-    "access-control-allow-headers": "content-type, if-none-match",
+    "access-control-allow-methods": [...methodsOf(route), "OPTIONS"].join(),
+    "access-control-allow-headers": preflightHeaders.join(),
     "access-control-max-age": "86400",
   },
   body: "",
@@ -195,7 +203,7 @@ export const startGateway = ({
           return gatewayAnswer("DEFAULT_5XX", id);
         })
       : gatewayAnswer("BAD_REQUEST_BODY", id);
-    response.writeHead(status, headers).end(body);
+    response.writeHead(status, { ...headers, ...lengthOf(status, body) }).end(body);
     const ms = (performance.now() - started).toFixed(0);
     // an unknown path may contain personal data
     const known = request && api.routes.find((route) => readPath(route.path, request.path));

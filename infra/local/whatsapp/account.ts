@@ -29,24 +29,38 @@ export class Device {
     return `${this.#account.phone.lid}:${this.id}@lid`;
   }
 
-  /** Sends a receipt, and again after each reconnect until the client acknowledges it. */
-  push(receipt: BinaryNode): void {
-    this.#unacknowledged.set(keyOf(receipt.attrs), receipt);
-    this.connection?.send(receipt);
+  #listMessages(): BinaryNode[] {
+    return [...this.#unacknowledged.values()].filter(({ tag }) => tag === "message");
   }
 
-  acknowledge(attrs: BinaryNode["attrs"]): void {
+  /**
+   * Sends a stanza, and again after each reconnect until the client acknowledges it.
+   *
+   * @param inTurn whether a message waits until those before it are acknowledged.
+   */
+  push(stanza: BinaryNode, inTurn = false): void {
+    const isHeld = inTurn && this.#listMessages().length > 0;
+    this.#unacknowledged.set(keyOf(stanza.attrs), stanza);
+    if (!isHeld) this.connection?.send(stanza);
+  }
+
+  acknowledge(attrs: BinaryNode["attrs"], inTurn = false): void {
+    const stanza = this.#unacknowledged.get(keyOf(attrs));
     this.#unacknowledged.delete(keyOf(attrs));
+    const [next] = this.#listMessages();
+    if (inTurn && stanza?.tag === "message" && next) this.connection?.send(next);
   }
 
   get unacknowledged(): number {
     return this.#unacknowledged.size;
   }
 
-  /** Sends what is not acknowledged yet. @returns how many stanzas. */
-  catchUp(): number {
-    for (const receipt of this.#unacknowledged.values())
-      this.connection?.send({ ...receipt, attrs: { ...receipt.attrs, offline: "0" } });
+  /** Sends what is not acknowledged yet. "0" would be a live stanza (Baileys #2810). @returns how many stanzas. */
+  catchUp(inTurn = false): number {
+    const [, ...held] = inTurn ? this.#listMessages() : [];
+    for (const stanza of this.#unacknowledged.values())
+      if (!held.includes(stanza))
+        this.connection?.send({ ...stanza, attrs: { ...stanza.attrs, offline: "1" } });
     return this.#unacknowledged.size;
   }
 }

@@ -38,6 +38,13 @@ export const Behaviour = z.strictObject({
   /** False: messages reach the phone but are never acknowledged. */
   ack: z._default(z.boolean(), true),
   ackDelayMs: z._default(milliseconds, 0),
+  /**
+   * Sends the client one message at a time, and the next after an ack without an error: what has none stays at the head of
+   * the queue, also at each login, and holds all others back (Baileys #2779, whatsapp-rust #647).
+   */
+  cleanAcks: z._default(z.boolean(), false),
+  /** Misses this many of the client's acks, so that it delivers handled messages again (whatsapp-rust #647). */
+  missAcks: z._default(count, 0),
   /** Delays the acks of messages to one number only: a send may hang on a text too (NousResearch/hermes-agent #26228). */
   slowNumber: z.optional(z.strictObject({ to: z.string(), ackDelayMs: milliseconds })),
   /** The receipts that a phone sends, in order. */
@@ -119,6 +126,7 @@ type Count =
   | "dropUndelivered"
   | "askAgain"
   | "failMediaConn"
+  | "missAcks"
   | "expireMediaAuth"
   | "loseSession"
   | "usedPreKeys";

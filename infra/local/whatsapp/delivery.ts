@@ -144,7 +144,9 @@ export class Delivery {
   }
 
   #acknowledge(connection: Connection, id: string, to: string, error?: number) {
-    const attrs = { class: "message", id, from: to, t: secondsNow() };
+    const known = to.endsWith("@lid") ? this.#directory.find(to)?.lid : undefined;
+    const refresh = known !== undefined && known !== userOf(to) && { refresh_lid: "true" };
+    const attrs = { class: "message", id, from: to, t: secondsNow(), ...refresh };
     connection.send(element("ack", error ? { ...attrs, error: String(error) } : attrs));
   }
 

@@ -1,5 +1,5 @@
 import type { MediaStore } from "./media/media-store.ts";
-import { Phone } from "./phone.ts";
+import { newLid, Phone } from "./phone.ts";
 import { userOf } from "./wire/stanza.ts";
 
 /** All phones that have an account. */
@@ -30,12 +30,18 @@ export class Directory {
     return phone;
   }
 
+  /** Gives a phone another LID; it is still found by the former one. */
+  changeLid(phone: Phone): void {
+    phone.lid = newLid(phone.lid);
+    this.#byLid.set(phone.lid, phone);
+  }
+
   remove(number: string): void {
     const phone = this.#byNumber.get(number);
     if (!phone) return;
     phone.close();
     this.#byNumber.delete(number);
-    this.#byLid.delete(phone.lid);
+    for (const [lid, known] of this.#byLid) if (known === phone) this.#byLid.delete(lid);
   }
 
   /** Finds the phone with this JID, LID or number. */

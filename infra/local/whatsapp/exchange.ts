@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { type BinaryNode, getAllBinaryNodeChildren, getBinaryNodeChild, type proto } from "baileys";
 import type { Account, Device } from "./account.ts";
-import { Behaviour, type Misbehaviour, rejectionOf } from "./behaviour.ts";
+import { Behaviour, type Misbehaviour, rejectionOf, spend } from "./behaviour.ts";
 import { closingOf, failureOf, type Reason } from "./closing.ts";
 import type { Connection, Listener } from "./connection.ts";
 import { Delivery } from "./delivery.ts";
@@ -126,7 +126,7 @@ export class Exchange implements Listener {
         if (older !== connection && older.device === device) older.end(closingOf(440));
     device.connection = connection;
     connection.send(element("success", { t: secondsNow(), lid: device.lid, location: "fake" }));
-    const offline = element("offline", { count: String(device.catchUp()) });
+    const offline = element("offline", { count: String(device.catchUp(this.behaviour.cleanAcks)) });
     connection.send(element("ib", { from: serverJid }, [offline]));
   }
 
@@ -136,13 +136,20 @@ export class Exchange implements Listener {
     else if (stanza.tag === "iq") await this.#answer(connection, stanza);
     else if (stanza.tag === "message" && device) await this.delivery.deliver(connection, device, stanza);
     else if (stanza.tag === "receipt") this.#acknowledge(connection, stanza);
-    else if (stanza.tag === "ack") device?.acknowledge(stanza.attrs);
+    else if (stanza.tag === "ack") this.#release(device, stanza);
     this.#change();
+  }
+
+  #release(device: Device | undefined, { attrs }: BinaryNode) {
+    const { cleanAcks } = this.behaviour;
+    if (attrs.class === "message" && ((cleanAcks && attrs.error) || spend(this.behaviour, "missAcks")))
+      return;
+    device?.acknowledge(attrs, cleanAcks);
   }
 
   #acknowledge(connection: Connection, { tag, attrs: { id = "", to = "", type } }: BinaryNode) {
     // a receipt for a message that was written to the account; a request to repeat it is followed by an ack
-    if (type !== "retry") connection.device?.acknowledge({ id, type: "text" });
+    if (type !== "retry" && !this.behaviour.cleanAcks) connection.device?.acknowledge({ id, type: "text" });
     connection.send(element("ack", { class: tag, id, from: to, ...(type && { type }) }));
   }
 
@@ -155,7 +162,7 @@ export class Exchange implements Listener {
   async write(phone: Phone, content: proto.IMessage, envelope?: Envelope): Promise<string[]> {
     const written = this.#account.devices.map(async (device) => {
       const message = await phone.write(content, device, envelope);
-      device.push(message);
+      device.push(message, this.behaviour.cleanAcks);
       return message.attrs.id ?? "";
     });
     return Promise.all(written);

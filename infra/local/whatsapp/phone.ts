@@ -59,6 +59,8 @@ export interface Envelope {
   readonly sentAt?: Date;
   /** More attributes, such as those with which the server routes copies of an account's own messages. */
   readonly attrs?: Readonly<Record<string, string>>;
+  /** The kind of ciphertext that it claims to be, by default its own. */
+  readonly encryption?: string;
 }
 
 /** An encrypted message. */
@@ -76,13 +78,19 @@ const textOf = (message: proto.IMessage) => {
   return content?.conversation || content?.extendedTextMessage?.text || media?.caption || "";
 };
 
+/** Returns a LID that is always the same for these words. */
+export const newLid = (words: string): string => {
+  const digest = createHash("sha256").update(words).digest();
+  return `1${(digest.readUIntBE(0, 6) % 1e14).toString().padStart(14, "0")}`;
+};
+
 /** A phone with its Signal keys. */
 export class Phone {
   /** How often clients have queried its devices and keys. */
   readonly queries = { devices: 0, keys: 0 };
   readonly number: string;
   /** The user's ID, which does not reveal the number. */
-  readonly lid: string;
+  lid: string;
   /** The device's ID: 0, or that of a companion, such as the web client. */
   readonly id: number;
   readonly companions: Phone[] = [];
@@ -103,8 +111,7 @@ export class Phone {
   constructor(number: string, media: MediaStore, id = 0) {
     this.number = number;
     this.id = id;
-    const digest = createHash("sha256").update(number).digest();
-    this.lid = `1${(digest.readUIntBE(0, 6) % 1e14).toString().padStart(14, "0")}`;
+    this.lid = newLid(number);
     this.#media = media;
   }
 
@@ -226,7 +233,7 @@ export class Phone {
     const { sentAt, attrs: more } = envelope;
     const dated = sentAt && { t: String(Math.floor(sentAt.getTime() / 1_000)) };
     return element("message", { ...attrs, ...dated, ...more }, [
-      element("enc", { v: "2", type }, ciphertext),
+      element("enc", { v: "2", type: envelope.encryption ?? type }, ciphertext),
     ]);
   }
 

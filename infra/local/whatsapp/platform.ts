@@ -184,6 +184,8 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
       companion.close();
       if (isNotified) exchange.notify(companionChanged("remove", companion));
     },
+    /** A contact gets another LID. The ack of a message to the former one says so (Baileys #2661, whatsapp-rust #1313). */
+    changeLid: (number: string): void => directory.changeLid(platform.phone(number)),
     /** A contact gives the account its privacy token, of which the client is notified. */
     giveToken: (number: string): void => exchange.notify(tokens.notify(platform.phone(number))),
     /** How often the account gave its privacy token to a contact. */

@@ -38,6 +38,12 @@ const wrongFilters = [
   ...["?where=(pr_id,eq,2)&where=(pr_id,eq,3)", "?WHERE=(pr_id,eq,2)"],
 ];
 
+/** Those that tracing libraries, jQuery and scripts against caches add to a request of a page. */
+const scriptHeaders = [
+  ...["traceparent", "tracestate", "baggage", "sentry-trace", "x-requested-with", "cache-control"],
+  ...["content-type", "if-none-match"],
+];
+
 const get = (system: System, path: string, query = "", headers: Record<string, string> = {}) =>
   system.ask({ method: "GET", path: `${path}${query}`, headers, about: query || "no query" });
 
@@ -142,6 +148,25 @@ export const tourism: Section = {
         expectStatus(answer, 204);
         expectHeader(answer, "access-control-allow-origin", /^\*$/);
         expectHeader(answer, "access-control-allow-methods", /GET/);
+        for (const name of scriptHeaders)
+          expectHeader(answer, "access-control-allow-headers", new RegExp(`(^|,) ?${name}(,|$)`, "i"));
+      },
+    },
+    {
+      name: "answers HEAD like GET, without a body",
+      needs: [],
+      fix: "Check `head` of the route in lib/routes/tourism.ts.",
+      check: async (system) => {
+        const got = await get(system, categoryPath);
+        const asked = await system.ask({ method: "HEAD", path: categoryPath });
+        expectStatus(asked, 200);
+        expectRule(asked, asked.text === "", "no body", "a body");
+        for (const name of ["content-type", "cache-control", "etag"]) {
+          const same = asked.headers.get(name) === got.headers.get(name);
+          expectRule(asked, same, `the ${name} of GET`, `another ${name} or none`);
+        }
+        const headers = { "if-none-match": got.headers.get("etag") ?? "" };
+        expectStatus(await system.ask({ method: "HEAD", path: categoryPath, headers }), 304);
       },
     },
     {

@@ -71,6 +71,26 @@ test.each(rows)("%s", async (_, messages) => {
   expect([platform.account.inbox.length, platform.account.failures]).toEqual([messages.length, []]);
 });
 
+test("a contact's new LID, which an ack announces, is the address of the next message, whose devices are queried", async () => {
+  const task = await startOpen();
+  await eventually(task, (await submit(task, {})).id, "READ");
+  const former = platform.phone(phone).lid;
+  platform.changeLid(phone);
+  const { lid: latter, queries } = platform.phone(phone);
+  const addresses: unknown[] = [];
+  for (const _ of [1, 2]) {
+    const before = queries.devices;
+    const { id } = await submit(task, {});
+    await eventually(task, id, "READ");
+    addresses.push([...platform.addressesOf(id), queries.devices > before]);
+  }
+  expect(addresses).toEqual([
+    [`${former}@lid`, false],
+    [`${latter}@lid`, true],
+  ]);
+  expect(platform.phone(phone).inbox).toHaveLength(3);
+});
+
 test("463 by either address is final, with one frame to each", async () => {
   const task = await startOpen();
   platform.behave({ contacts: { reachedBy: "number" }, receipts: [] });

@@ -73,6 +73,12 @@ test.each<[string, string | proto.IMessage, Envelope?]>([
   expect((await listReplies()).filter(({ text }) => text === answer)).toEqual([]);
 });
 
+test("a message that the platform marks with offline=0 is live, and answered", async () => {
+  await startAnswering();
+  await write("hello", { attrs: { offline: "0" } });
+  expect(await listReplies()).toMatchObject([{ text: answer }]);
+});
+
 test("what was written while the messenger was away is not answered", async () => {
   const first = await startAnswering();
   await first.stop();

@@ -84,6 +84,53 @@ test.each(ignored)("STOP %s does nothing", async (_, message, envelope) => {
   expect([platform.faults, task.findWhatsApp()?.state().kind]).toEqual([[], "open"]);
 });
 
+/** What comes before BERHENTI. */
+const dealtWith: readonly [string, Envelope][] = [
+  ["a message in a group", { chat: "120363000000000001@g.us" }],
+  ["a message in a broadcast list", { chat: "1700000000@broadcast" }],
+  ["a status", { chat: "status@broadcast" }],
+  ["a message in a channel", { chat: "120363000000000001@newsletter" }],
+  ["a message of an unknown kind of chat", { chat: "1700000000@unknown" }],
+  ["a message that cannot be decrypted", { encryption: "unknown" }],
+  ["a message to a bot", { encryption: "msmsg" }],
+  ["another message", {}],
+  ["another message from a LID", { from: "lid" }],
+  ["a peer message", { attrs: { category: "peer" } }],
+];
+test("each message is acknowledged without an error, so that BERHENTI behind all of them arrives", async () => {
+  await startOpen();
+  platform.behave({ cleanAcks: true });
+  const held: string[] = [];
+  for (const [kind, envelope] of dealtWith) {
+    await platform.post(platform.phone(phone), { conversation: "hello" }, envelope);
+    await platform.until(() => platform.unacknowledged === 0, 10_000).catch(() => held.push(kind));
+  }
+  expect(held).toEqual([]);
+  await write("BERHENTI");
+  expect(await isOut()).toBe(true);
+});
+
+test("BERHENTI behind a message that was read and is delivered again arrives", async () => {
+  await startOpen();
+  platform.behave({ cleanAcks: true, missAcks: 1 });
+  await platform.write(phone, "hello");
+  await platform.until(() => platform.behaviour.missAcks === 0);
+  platform.disconnect("drop");
+  await write("BERHENTI");
+  expect(await isOut()).toBe(true);
+});
+
+test("STOP that cannot be decrypted because the database fails is delivered again at the next login", async () => {
+  await startOpen();
+  await write("hello");
+  await database.admin`alter table messaging.auth_key rename to missing`;
+  await platform.write(phone, "stop");
+  await platform.until(() => platform.sockets.loggedIn === 0);
+  await database.admin`alter table messaging.missing rename to auth_key`;
+  await untilHandled();
+  expect(await isOut()).toBe(true);
+});
+
 test("STOP of the account itself, and of its own devices, does nothing", async () => {
   await startOpen();
   const { account } = platform;

@@ -9,6 +9,7 @@ import type { Lease } from "./link/auth-state.ts";
 import type { Disconnection } from "./link/reconnection.ts";
 import { Devices } from "./message/devices.ts";
 import { InboundReader } from "./message/inbound.ts";
+import { forgetContact } from "./message/recipient.ts";
 import { sendProgress, writeThrough } from "./message/signal-repository.ts";
 import { type Receipt, receiptsOf } from "./receipt.ts";
 import type { WhatsAppSettings } from "./settings.ts";
@@ -133,6 +134,7 @@ export const connect = (options: ConnectionOptions): Connection => {
     findNumber: (lid) => socket.signalRepository.lidMapping.getPNForLID(lid),
     openedAt: () => openedAt,
     onInbound: options.onInbound,
+    abandon: () => end(),
   });
   // as after a first sync: that would hold up every send, and for ever if an answer leaves out a collection
   lease.state.creds.accountSyncCounter ||= 1;
@@ -197,6 +199,9 @@ export const connect = (options: ConnectionOptions): Connection => {
   });
   socket.ws.prependListener("CB:message", (node: baileys.BinaryNode) => reader.note(node));
   socket.ws.on("CB:notification,type:devices", (node) => devices.forget(node));
+  socket.ws.on("CB:ack,class:message", ({ attrs }: baileys.BinaryNode) => {
+    if (attrs.refresh_lid === "true") forgetContact(socket, devices, attrs.from).catch(() => {});
+  });
   // baileys delays its own event for up to 30 s after a login
   socket.ws.on("CB:receipt", (node) => {
     const { me } = lease.state.creds;

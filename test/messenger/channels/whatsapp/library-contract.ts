@@ -252,6 +252,26 @@ export const reliances: readonly Reliance[] = [
     },
   },
   {
+    that: "does nothing about refresh_lid in an ack (#2661)",
+    file: "connection.ts",
+    code: 'socket.ws.on("CB:ack,class:message"',
+    look: "If baileys asks for the new LID itself, delete the listener and forgetContact() in recipient.ts.",
+    holds: () => !source("Socket/messages-recv.js").includes("refresh_lid"),
+  },
+  {
+    that: "has a LID in mappingCache and in the key store, by number and by LID",
+    file: "message/recipient.ts",
+    code: "lidMapping as unknown as",
+    look: "forgetContact() in recipient.ts must delete all four.",
+    holds: () =>
+      inOrder(
+        "Signal/lid-mapping.js",
+        "_reverse`] = pnUser",
+        "mappingCache.set(`pn:",
+        "mappingCache.set(`lid:",
+      ),
+  },
+  {
     that: "drops the demand for a passkey while linking (#2672)",
     file: "connection.ts",
     code: 'socket.ws.on("CB:notification,type:passkey_prologue_request"',

@@ -44,6 +44,8 @@ export interface InboundOptions {
   readonly findNumber: (lid: string) => Promise<string | null>;
   readonly openedAt: () => number;
   readonly onInbound: (inbound: Inbound) => Promise<void>;
+  /** Ends the connection, before the library acknowledges what was not read. */
+  readonly abandon: () => void;
 }
 
 /**
@@ -75,6 +77,10 @@ export class InboundReader {
       if (content instanceof Uint8Array) this.#envelopes.set(content, node);
   }
 
+  abandon(): void {
+    this.#options.abandon();
+  }
+
   /** Whether a ciphertext is that of a message that is read. */
   reads(ciphertext: Uint8Array): boolean {
     return this.#envelopes.has(ciphertext);
@@ -90,7 +96,8 @@ export class InboundReader {
     // decode-wa-message.js, extractAddressingContext: a LID comes with the number in `sender_pn`, unless it is hidden
     const number = baileys.isLidUser(from) ? (named ?? (await findNumber(from)) ?? undefined) : from;
     const sentAt = new Date(Number(t) * 1_000);
-    const isLate = offline !== undefined || !(sentAt.getTime() + 1_000 > openedAt());
+    // "0" is a live message (Baileys #2810)
+    const isLate = Number(offline ?? 0) > 0 || !(sentAt.getTime() + 1_000 > openedAt());
     await onInbound({ ...content, phone: userOf(number), sentAt, isLate });
   }
 }

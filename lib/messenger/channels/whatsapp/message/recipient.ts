@@ -115,3 +115,25 @@ export const refreshRecipient = async (socket: WASocket, jid: string): Promise<v
   const { me } = socket.authState.creds;
   for (const address of [me?.id, me?.lid]) if (address) await list(address);
 };
+
+/**
+ * Deletes the LID and the devices of a contact: the platform says in the ack of a message that the number has another LID,
+ * which the next message then asks for. Messages to the former one may lead to a ban.
+ *
+ * @see https://github.com/WhiskeySockets/Baileys/pull/2661
+ * @see https://github.com/oxidezap/whatsapp-rust/pull/1313
+ */
+export const forgetContact = async (
+  { authState: { keys }, signalRepository: { lidMapping } }: WASocket,
+  devices: Devices,
+  address = "",
+): Promise<void> => {
+  const number = userOf(isLidUser(address) ? ((await lidMapping.getPNForLID(address)) ?? "") : address);
+  const { [number]: stored } = await keys.get("lid-mapping", [number]);
+  for (const user of [number, stored, userOf(address)]) if (user) devices.del(user);
+  if (!stored) return;
+  await keys.set({ "lid-mapping": { [number]: null, [`${stored}_reverse`]: null } });
+  const { mappingCache } = lidMapping as unknown as { mappingCache: Map<string, string> };
+  mappingCache.delete(`pn:${number}`);
+  mappingCache.delete(`lid:${stored}`);
+};

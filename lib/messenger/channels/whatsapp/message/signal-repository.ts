@@ -40,6 +40,8 @@ export interface Reader {
   /** Whether a ciphertext is to be read. */
   reads(ciphertext: Uint8Array): boolean;
   read(ciphertext: Uint8Array, plaintext: Uint8Array): Promise<void>;
+  /** Called when the database has failed, so that a message could not be read: the platform must deliver it again. */
+  abandon(): void;
 }
 
 /**
@@ -59,9 +61,17 @@ export const writeThrough =
   (auth, logger, findLids) => {
     const { keys } = auth;
     if (!("isInTransaction" in keys)) throw new Error("the key store has no transactions");
+    let failures = 0;
     const written: typeof keys = {
       ...keys,
-      get: async (type, ids) => (type === "session" ? store.get(type, ids) : keys.get(type, ids)),
+      async get(type, ids) {
+        try {
+          return await (type === "session" ? store.get(type, ids) : keys.get(type, ids));
+        } catch (error) {
+          failures += 1; // baileys takes a session that cannot be read for none
+          throw error;
+        }
+      },
       async set({ session, ...others }) {
         if (session) await store.set({ session });
         if (Object.keys(others).length > 0) await keys.set(others);
@@ -80,7 +90,14 @@ export const writeThrough =
       ...repository,
       async decryptMessage(message) {
         const { ciphertext } = message;
-        if (reader?.reads(ciphertext)) await reader.read(ciphertext, await unstored.decryptMessage(message));
+        const before = failures;
+        try {
+          if (reader?.reads(ciphertext))
+            await reader.read(ciphertext, await unstored.decryptMessage(message));
+        } catch (error) {
+          if (failures > before) reader?.abandon();
+          throw error;
+        }
         return repository.decryptMessage(message);
       },
       async encryptMessage(message) {
