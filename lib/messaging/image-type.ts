@@ -6,6 +6,8 @@ export interface ImageHeader {
   /** In pixels, before the orientation is applied. */
   readonly width: number;
   readonly height: number;
+  /** Whether a pixel has 8 bits each of red, green and blue, and no palette; also with transparency. */
+  readonly isRgb8: boolean;
 }
 
 /** Of an image that is to be compressed: acceptance rejects more. */
@@ -30,7 +32,7 @@ const findPngHeader = (bytes: Buffer): ImageHeader | undefined => {
     return undefined;
   const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
   if (width === 0 || height === 0) return undefined;
-  return { type: "image/png", width, height };
+  return { type: "image/png", width, height, isRgb8: depth === 8 && (colour === 2 || colour === 6) };
 };
 
 /** Start of frame: C0 to CF, except DHT (C4), JPG (C8) and DAC (CC). */
@@ -61,12 +63,16 @@ const findJpegHeader = (bytes: Buffer): ImageHeader | undefined => {
       const [height, width] = [bytes.readUInt16BE(at + 5), bytes.readUInt16BE(at + 7)];
       const isValid = [8, 12].includes(precision) && [1, 3, 4].includes(components);
       if (!isValid || segment.length !== 6 + 3 * components || width === 0 || height === 0) return undefined;
-      return { type: "image/jpeg", width, height };
+      return { type: "image/jpeg", width, height, isRgb8: precision === 8 && components === 3 };
     }
     at += 2 + length;
   }
   return undefined;
 };
+
+/** Recognises a WebP by its content. */
+export const isWebp = (bytes: Buffer): boolean =>
+  bytes.toString("latin1", 0, 4) === "RIFF" && bytes.toString("latin1", 8, 12) === "WEBP";
 
 /**
  * Recognises a JPG or PNG by its content, whatever its name or type.

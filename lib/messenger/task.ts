@@ -13,6 +13,7 @@ import { openBulkDesk } from "./bulk-desk.ts";
 import { runCallbacks } from "./callback/callbacks.ts";
 import type { Schedule } from "./callback/event.ts";
 import { applyEvents } from "./channel-events.ts";
+import { convertImage } from "./channels/compress-image.ts";
 import type { Inbound } from "./channels/inbound.ts";
 import { newMessageId } from "./channels/whatsapp/channel.ts";
 import type { WhatsAppSettings } from "./channels/whatsapp/settings.ts";
@@ -52,6 +53,8 @@ export interface TaskOptions extends OperatorConsoleOptions {
   readonly port: number;
   /** Which addresses downloads and callbacks may reach; only the public web by default. */
   readonly connector?: buildConnector.connector | undefined;
+  /** Which ones callbacks may reach, if they differ. */
+  readonly callbackConnector?: buildConnector.connector | undefined;
   /** Of callbacks. */
   readonly schedule?: Schedule | undefined;
 }
@@ -108,6 +111,8 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     notify,
   };
   const store = openIntake(sql);
+  // the caller waits for it
+  const convert = (image: Buffer) => convertImage(image, { maxMs: 5_000 });
   const metrics = startMetrics(
     sql,
     () => leaderships.size > 0,
@@ -122,7 +127,11 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     findTokens,
     accept: (submission, inline, signal) =>
       accept(
-        { ...acceptance, store, fetchMedia: (wanted, bytes) => openSource(wanted, bytes, connector) },
+        {
+          ...acceptance,
+          store,
+          fetchMedia: (wanted, bytes) => openSource(wanted, bytes, connector, convert),
+        },
         submission,
         inline,
         signal,
@@ -157,7 +166,10 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
   const senders = () => new Map([...leaderships].map(([id, { wakeup }]) => [id, wakeup]));
   const watching = runWatch({ sql, senders, openFrom, wakeup: watched, signal: stopping.signal });
   const { onCallback } = metrics;
-  const calling = runCallbacks({ ...options, sql, onCallback, signal: stopping.signal });
+  const calling = runCallbacks({
+    ...{ ...options, sql, onCallback, signal: stopping.signal },
+    connector: options.callbackConnector ?? connector,
+  });
   const stop = async (unresolved?: Promise<unknown>) => {
     stopping.abort();
     await Promise.all([election, calling, watching, desk.stop()]);

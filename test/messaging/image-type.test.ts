@@ -8,11 +8,12 @@ const jpeg = await image.jpeg().toBuffer();
 
 test("recognises a JPG and a PNG and reads their size", async () => {
   const size = { width: 30, height: 20 };
-  expect(findImageHeader(png)).toEqual({ type: "image/png", ...size });
-  expect(findImageHeader(jpeg)).toEqual({ type: "image/jpeg", ...size });
+  expect(findImageHeader(png)).toEqual({ type: "image/png", ...size, isRgb8: true });
+  expect(findImageHeader(jpeg)).toEqual({ type: "image/jpeg", ...size, isRgb8: true });
   expect(findImageHeader(await image.jpeg({ progressive: true }).toBuffer())).toEqual({
     type: "image/jpeg",
     ...size,
+    isRgb8: true,
   });
 });
 

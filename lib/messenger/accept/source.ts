@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { buildConnector } from "undici";
 import { badRequest } from "#lib/faults/invalid-input.ts";
-import { findImageHeader, maxPixels } from "#lib/messaging/image-type.ts";
+import { findImageHeader, isWebp, maxPixels } from "#lib/messaging/image-type.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import type { Source } from "./acceptance.ts";
 import { type Download, openDownload } from "./download.ts";
@@ -26,12 +26,29 @@ const notTheFile = (page: keyof typeof pages) =>
     `The URL answers ${pages[page]}, instead of the file; use the one from which the file itself is downloaded`,
   );
 
+/** Makes a JPG of an image. @throws Error for one that cannot be decoded. */
+export type Convert = (bytes: Buffer) => Promise<Buffer>;
+
+/** Many sites serve their pictures as WebP, which no channel takes. */
+const toJpeg = async (bytes: Buffer, convert: Convert): Promise<Buffer> => {
+  try {
+    return await convert(bytes);
+  } catch {
+    throw badRequest("The WebP image is damaged or too large to be converted; send it as JPG or PNG");
+  }
+};
+
 /**
  * Reads a whole image and checks its header, whatever its name or type. It is compressed when it is sent: that takes some
  * seconds, and the send functions wait 8 s.
  */
-const readImage = async ({ body, fileName, contentType }: Raw, compress: boolean): Promise<Source> => {
-  const bytes = await buffer(body);
+const readImage = async (
+  { body, fileName, contentType }: Raw,
+  compress: boolean,
+  convert: Convert | undefined,
+): Promise<Source> => {
+  const original = await buffer(body);
+  const bytes = convert && isWebp(original) ? await toJpeg(original, convert) : original;
   if (bytes.length === 0) throw empty();
   const header = findImageHeader(bytes);
   const page =
@@ -46,8 +63,9 @@ const readImage = async ({ body, fileName, contentType }: Raw, compress: boolean
 const toSource = async (
   raw: Raw,
   { kind, compress, file_name, content_type, url }: Submission,
+  convert?: Convert,
 ): Promise<Source> => {
-  if (kind === "image") return readImage(raw, compress);
+  if (kind === "image") return readImage(raw, compress, convert);
   const name = sanitizeFileName(file_name ?? "") ?? raw.fileName ?? "file";
   const types = [content_type, raw.contentType];
   const { contentType, body, beginning, detected } = await withType(types, name, raw.body);
@@ -61,12 +79,14 @@ const toSource = async (
  * Opens the media of a submission: the uploaded bytes, or a download from its URL.
  *
  * @param connector which addresses a download may reach; only the public web by default.
+ * @param convert makes a JPG of a WebP image at a URL; without it, one is rejected.
  * @throws Fault 400 for a URL that cannot be fetched or an invalid image; 413 for too many bytes.
  */
 export const openSource = async (
   submission: Submission,
   inline: Uint8Array | undefined,
   connector?: buildConnector.connector,
+  convert?: Convert,
 ): Promise<Source> => {
   const { kind, url } = submission;
   if (inline)
@@ -76,7 +96,7 @@ export const openSource = async (
     );
   const maxBytes = kind === "image" ? maxImageBytes : maxFileBytes;
   const download = await openDownload(url ?? "", { maxBytes, connector });
-  return toSource(download, submission).catch(async (error: unknown) => {
+  return toSource(download, submission, convert).catch(async (error: unknown) => {
     await download.close();
     throw error;
   });

@@ -17,9 +17,11 @@ const defaultMaxMs = 20_000;
 // one thread and no cache: the container is small, and images rarely repeat
 sharp.concurrency(1);
 sharp.cache(false);
-// libvips supports a dozen other formats, and uses twice the memory for photographs with a gain map
+// libvips supports a dozen more formats, and uses twice the memory for photographs with a gain map
 sharp.block({ operation: ["VipsForeignLoad"] });
-sharp.unblock({ operation: ["VipsForeignLoadJpegBuffer", "VipsForeignLoadPngBuffer"] });
+sharp.unblock({
+  operation: ["VipsForeignLoadJpegBuffer", "VipsForeignLoadPngBuffer", "VipsForeignLoadWebpBuffer"],
+});
 
 export interface DecodingOptions {
   /** Aborted when the result is not needed any more. */
@@ -27,8 +29,12 @@ export interface DecodingOptions {
   readonly maxMs?: number;
 }
 
-/** Returns the bytes of an image that cannot be decoded row by row. A JPG has 2 bytes per coefficient. */
+/**
+ * Returns the bytes of an image that cannot be decoded row by row. A JPG has 2 bytes per coefficient. No WebP can, and
+ * an animation takes three times the memory of its first frame.
+ */
 const countWholeBytes = (image: Metadata): number => {
+  if (image.format === "webp") return image.width * image.height * 4 * (image.pages ? 3 : 1);
   const { width, height, channels, format, depth, isProgressive, chromaSubsampling } = image;
   const samples = chromaSubsampling === "4:2:0" ? 1.5 : channels;
   return isProgressive ? width * height * samples * (format === "jpeg" || depth === "ushort" ? 2 : 1) : 0;
@@ -75,13 +81,21 @@ export const inTurn = async (
 };
 
 /**
- * Compresses an image: JPG in sRGB, quality 75, at most 1600 pixels on the longer side, upright, on white,
- * without metadata. An image that exceeds the limits of memory or time, or would not become smaller, is returned
- * unchanged.
+ * Converts an image that a channel does not take: JPG in sRGB, quality 75, at most 1600 pixels on the longer side, upright, on
+ * white, without metadata; of an animation the first frame.
+ *
+ * @throws Error for an image that exceeds the limits of memory or time, or is damaged.
+ */
+export const convertImage = (bytes: Buffer, options: DecodingOptions = {}): Promise<Buffer> =>
+  inTurn((seconds) => reencode(bytes, seconds), options);
+
+/**
+ * Compresses an image as `convertImage` does. One that exceeds the limits of memory or time, or would not become smaller, is
+ * returned unchanged.
  */
 export const compressImage = async (bytes: Buffer, options: DecodingOptions = {}): Promise<Buffer> => {
   try {
-    const jpeg = await inTurn((seconds) => reencode(bytes, seconds), options);
+    const jpeg = await convertImage(bytes, options);
     return jpeg.length < bytes.length ? jpeg : bytes;
   } catch (error) {
     options.signal?.throwIfAborted();

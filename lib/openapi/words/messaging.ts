@@ -204,8 +204,8 @@ export const messagingWords: AreaWords<typeof rows> = {
   "messaging/send-image": {
     operationId: "sendImage",
     summaryInIndonesian: "Mengirim gambar, diunggah atau dari URL",
-    en: "Send exactly one of `image` (at most 4 MiB) and `image_url` (at most 16 MiB). The content must be JPG or PNG; the file name does not matter. A URL that answers a web page or JSON instead is 400. Fields that are blank, `null` or `undefined` are ignored.",
-    id: "Kirim tepat satu dari `image` (paling besar 4 MiB) dan `image_url` (paling besar 16 MiB). Isinya harus JPG atau PNG; nama berkas tidak berpengaruh. URL yang menjawab dengan halaman web atau JSON menghasilkan 400. Field yang kosong atau berisi `null` atau `undefined` diabaikan.",
+    en: "Send exactly one of `image` (at most 4 MiB) and `image_url` (at most 16 MiB). The content must be JPG or PNG; the file name does not matter. A WebP image at a URL is converted to JPG, as `compress` does; an uploaded one is 400. A URL that answers a web page or JSON instead is 400. Fields that are blank, `null` or `undefined` are ignored.",
+    id: "Kirim tepat satu dari `image` (paling besar 4 MiB) dan `image_url` (paling besar 16 MiB). Isinya harus JPG atau PNG; nama berkas tidak berpengaruh. Gambar WebP pada URL diubah menjadi JPG, seperti dengan `compress`; yang diunggah menghasilkan 400. URL yang menjawab dengan halaman web atau JSON menghasilkan 400. Field yang kosong atau berisi `null` atau `undefined` diabaikan.",
     fields: {
       ...sendHeaders,
       phone,

@@ -1,11 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { buffer } from "node:stream/consumers";
+import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { Submission } from "#lib/messaging/submission.ts";
 import { openSource } from "#lib/messenger/accept/source.ts";
+import { convertImage } from "#lib/messenger/channels/compress-image.ts";
 import { serve } from "../../steps/http-server.ts";
 import { loopback } from "../../steps/loopback.ts";
 import { pngHeader, pngSignature } from "../../steps/png.ts";
+import { picture } from "../channels/pictures.ts";
 
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
@@ -21,7 +24,7 @@ const open = async (
 ) => {
   const url = await serve((_request, response) => void response.writeHead(200, headers).end(bytes));
   const submission = { sender: "api:test", kind, phone: "6281234567890", url: `${url}/a.png`, ...more };
-  return openSource(Submission.parse(submission), undefined, loopback);
+  return openSource(Submission.parse(submission), undefined, loopback, convertImage);
 };
 
 describe("the largest download", () => {
@@ -47,6 +50,43 @@ test("an image of more than 40 megapixels is rejected by its header, but only if
     code: "invalid_request",
   });
   expect((await buffer((await open("image", {}, large)).body)).equals(large)).toBe(true);
+});
+
+describe("a WebP image", () => {
+  const still = () => picture(400, 200).withIccProfile("p3").withMetadata({ orientation: 6 });
+  const animation = async () => {
+    const frames = [picture(400, 200), picture(400, 200).negate()].map((frame) => frame.png().toBuffer());
+    return sharp(await Promise.all(frames), { join: { animated: true } })
+      .webp()
+      .toBuffer();
+  };
+  test.each<[string, Promise<Buffer>, number[]]>([
+    ["lossy", picture(400, 200).webp().toBuffer(), [400, 200]],
+    [
+      "lossless, with alpha",
+      picture(400, 200).ensureAlpha(0.9).webp({ lossless: true }).toBuffer(),
+      [400, 200],
+    ],
+    ["turned, in Display P3", still().webp().toBuffer(), [200, 400]],
+    ["animated", animation(), [400, 200]],
+  ])("at a URL becomes a JPG: %s", async (_, image, size) => {
+    const { contentType, body } = await open("image", { "content-type": "image/webp" }, await image);
+    const { format, space, width, height, exif } = await sharp(await buffer(body)).metadata();
+    expect([contentType, format, space, [width, height], exif]).toEqual([
+      ...["image/jpeg", "jpeg", "srgb", size, undefined],
+    ]);
+  });
+
+  test("that is damaged is 400, and an uploaded one as well", async () => {
+    const image = await picture(400, 200).webp().toBuffer();
+    await expect(open("image", {}, image.subarray(0, 300))).rejects.toMatchObject({
+      ...{ status: 400, message: expect.stringContaining("WebP") },
+    });
+    const submission = Submission.parse({ sender: "api:test", kind: "image", phone: "6281234567890" });
+    await expect(openSource(submission, image, undefined, convertImage)).rejects.toMatchObject({
+      ...{ status: 400, message: expect.stringContaining("JPG or PNG") },
+    });
+  });
 });
 
 describe("the type", () => {
@@ -150,7 +190,7 @@ describe("what a server answers in place of the file", () => {
     };
     const url = await serve((_request, response) => void response.writeHead(200, headers).end(text));
     const submission = { sender: "api:test", kind, phone: "6281234567890", url: `${url}${path}` };
-    return openSource(Submission.parse(submission), undefined, loopback);
+    return openSource(Submission.parse(submission), undefined, loopback, convertImage);
   };
 
   test.each<[string, string, string | undefined, string, string, string?]>([

@@ -32,6 +32,13 @@ const claiming = async (width: number, height: number) => {
   jpeg.writeUInt16BE(width, frame + 7);
   return jpeg;
 };
+/** A WebP whose header claims another size, of 14 bits each. */
+const claimingWebp = async (width: number, height: number) => {
+  const webp = await picture(40, 40).webp({ lossless: true }).toBuffer();
+  const size = webp.indexOf("VP8L") + 9;
+  webp.writeUInt32LE((width - 1) | ((height - 1) << 14), size);
+  return webp;
+};
 const memory = "decoding takes too much memory";
 
 test.each([
@@ -43,6 +50,7 @@ test.each([
   ],
   ["is a PNG of very wide rows", Buffer.concat([signature, header(16_385, 100), bomb, end]), memory],
   ["is a progressive JPG of too many colours", await claiming(5_000, 5_000), memory],
+  ["is a WebP of too many pixels", await claimingWebp(6_000, 6_000), memory],
   [
     "claims another size later",
     Buffer.concat([signature, header(9, 9), header(60_000, 60_000), bomb]),

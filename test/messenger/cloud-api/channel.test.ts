@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
+import sharp from "sharp";
 import { expect, test } from "vitest";
 import { AccountRejected } from "#lib/messenger/channels/request-link.ts";
 import { listen, startDeafServer } from "../../steps/http-server.ts";
-import { photo } from "../channels/pictures.ts";
+import { photo, pixelsOf } from "../channels/pictures.ts";
 import { code, openChannel, outgoing, phone, settingsOf } from "./channel-steps.ts";
 import type { Behaviour } from "./platform.ts";
 
@@ -85,6 +86,58 @@ test("an image over 5 MiB is compressed, and one that cannot be is unsendable", 
   const second = outgoing({ text }, { kind: "image", mediaId: broken.id });
   await expect(channel.compose(second, phone)).rejects.toMatchObject({ name: "Unsendable" });
   expect(platform.media.size).toBe(1);
+});
+
+test("images that are not RGB with 8 bits are converted, with their colours, and those that are stay as they are", async () => {
+  const { platform, channel, deliver, store } = await openChannel();
+  const colour = { r: 200, g: 80, b: 40 };
+  const plain = () => sharp({ create: { width: 60, height: 40, channels: 3, background: colour } });
+  const grey = () => plain().greyscale();
+  const cmyk = await plain().toColourspace("cmyk").jpeg({ quality: 100 }).toBuffer();
+  // without the marker of Adobe, whose programs store the inverted colours
+  const marker = cmyk.indexOf(Buffer.of(0xff, 0xee));
+  const inverted = Buffer.concat([cmyk.subarray(0, marker), cmyk.subarray(marker + 16)]);
+  const converted: readonly [string, Buffer, (readonly number[])?][] = [
+    ["CMYK", cmyk, [200, 80, 40]],
+    ["CMYK that is not inverted", inverted, []],
+    ["16 bits", await plain().toColourspace("rgb16").png().toBuffer(), [200, 80, 40]],
+    ["16 bits in Display P3", await plain().toColourspace("rgb16").withIccProfile("p3").png().toBuffer()],
+    [
+      "16 bits with alpha",
+      await plain().ensureAlpha(0).toColourspace("rgb16").png().toBuffer(),
+      [255, 255, 255],
+    ],
+    ["16 bits of grey", await grey().toColourspace("grey16").png().toBuffer(), [113, 113, 113]],
+    ["a grey JPG", await grey().jpeg().toBuffer(), [113, 113, 113]],
+    ["a grey PNG", await grey().png().toBuffer(), [113, 113, 113]],
+    ["a palette", await plain().png({ palette: true }).toBuffer(), [200, 80, 40]],
+  ];
+  const taken: readonly Buffer[] = [
+    await plain().jpeg().toBuffer(),
+    await plain()
+      .withMetadata({ orientation: 6 })
+      .withIccProfile("p3")
+      .jpeg({ progressive: true })
+      .toBuffer(),
+    await plain().ensureAlpha(0.5).png().toBuffer(),
+  ];
+  for (const bytes of [...converted.map(([, image]) => image), ...taken]) {
+    const { id } = await store(bytes[0] === 0xff ? "image/jpeg" : "image/png", bytes);
+    await deliver(outgoing({ text }, { kind: "image", mediaId: id }));
+  }
+  expect(platform.files).toHaveLength(converted.length + taken.length);
+  for (const [index, [kind, , shown = [200, 80, 40]]] of converted.entries()) {
+    const { at } = await pixelsOf(Buffer.from((await platform.files[index]?.arrayBuffer()) ?? expect.fail()));
+    // CMYK cannot represent this orange
+    for (const [part, value] of shown.entries())
+      expect(Math.abs(value - (at(0.5, 0.5)[part] ?? 0)), kind).toBeLessThan(41);
+  }
+  const last = await Promise.all(platform.files.slice(-taken.length).map((file) => file.arrayBuffer()));
+  expect(last.map((bytes) => Buffer.from(bytes))).toEqual(taken);
+  const damaged = await store("image/jpeg", cmyk.subarray(0, 150));
+  await expect(
+    channel.compose(outgoing({ text }, { kind: "image", mediaId: damaged.id }), phone),
+  ).rejects.toMatchObject({ name: "Unsendable", message: expect.stringContaining("RGB") });
 });
 
 test.each([

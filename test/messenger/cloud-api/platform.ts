@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
+import sharp from "sharp";
 import { serve } from "../../steps/http-server.ts";
 import { findRejection, Posted, type Template } from "./rules.ts";
 
@@ -100,10 +101,18 @@ const misbehave = (request: IncomingMessage, response: ServerResponse, how: Beha
   return !("before" in how);
 };
 
+const isShown = async (file: File): Promise<boolean> => {
+  const bytes = Buffer.from(await file.arrayBuffer());
+  const { format, depth, space, channels = 0, isPalette } = await sharp(bytes).metadata();
+  const isRgb = space === "srgb" && channels >= 3 && depth === "uchar" && !isPalette;
+  return isRgb && file.type === `image/${format}` && file.size <= 5 * 1024 * 1024;
+};
+
 /** Serves until the test ends. */
 export const startPlatform = async ({ token = "EAAinvented", templates = approved }: Options = {}) => {
   const phones = new Map<string, Arrived[]>();
   const media = new Map<string, string>();
+  const files: File[] = [];
   const requests: string[] = [];
   const state = {
     token,
@@ -124,12 +133,14 @@ export const startPlatform = async ({ token = "EAAinvented", templates = approve
       file.type !== form.get("type")
     )
       return reject(response, 100);
+    // "Images must be 8-bit, RGB or RGBA", and stickers alone are WebP
     // https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#supported-media-types
     const isImage = ["image/jpeg", "image/png"].includes(file.type);
-    if ((!isImage && file.type !== "application/pdf") || (isImage && file.size > 5 * 1024 * 1024))
+    if ((!isImage && file.type !== "application/pdf") || (isImage && !(await isShown(file))))
       return reject(response, 131053);
     const id = String(1_000_000 + media.size);
     media.set(id, file.type);
+    files.push(file);
     send(response, 200, { id });
   };
 
@@ -174,6 +185,8 @@ export const startPlatform = async ({ token = "EAAinvented", templates = approve
     url: `${url}/v23.0`,
     state,
     media,
+    /** What was uploaded and taken, in order. */
+    files,
     /** Method and path of each request. */
     requests,
     posts: () => requests.filter((line) => line.endsWith("/messages")).length,

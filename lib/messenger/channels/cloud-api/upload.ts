@@ -3,10 +3,11 @@ import { buffer } from "node:stream/consumers";
 import type postgres from "postgres";
 import * as z from "zod/mini";
 import type { CloudApiSettings } from "#lib/messaging/channel-settings.ts";
+import { findImageHeader } from "#lib/messaging/image-type.ts";
 import { getMedia, readMedia } from "../../outbox/media.ts";
 import type { Outgoing } from "../../outbox/message.ts";
 import { ChannelFailure, Unsendable } from "../channel.ts";
-import { compressImage } from "../compress-image.ts";
+import { compressImage, convertImage } from "../compress-image.ts";
 import { isAmbiguous, isOfAccount, refusalOf } from "./codes.ts";
 import type { Answer, Graph } from "./graph.ts";
 import type { Media } from "./message.ts";
@@ -25,6 +26,20 @@ interface Content extends Omit<Media, "upload"> {
 
 const Stored = z.object({ id: z.string().check(z.regex(/^\w{1,200}$/)) });
 
+/**
+ * The platform takes images in RGB or RGBA with 8 bits alone: others are converted.
+ * @see https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#supported-media-types
+ */
+const toRgb = async (bytes: Buffer, signal: AbortSignal): Promise<Buffer> => {
+  if (findImageHeader(bytes)?.isRgb8) return bytes;
+  return convertImage(bytes, { signal }).catch(() => {
+    signal.throwIfAborted();
+    throw new Unsendable(
+      "This channel takes an image in RGB with 8 bits, to which this one cannot be converted",
+    );
+  });
+};
+
 /** An image that is too large is compressed, also unasked. */
 const openImage = async (
   sql: postgres.Sql,
@@ -35,7 +50,7 @@ const openImage = async (
   const { contentType, sizeBytes } = await getMedia(sql, id);
   const original = await buffer(readMedia(sql, id));
   const isCompressed = compress || sizeBytes > maxImageBytes;
-  const bytes = isCompressed ? await compressImage(original, { signal }) : original;
+  const bytes = await toRgb(isCompressed ? await compressImage(original, { signal }) : original, signal);
   if (bytes.length > maxImageBytes)
     throw new Unsendable("This channel takes an image of at most 5 MiB, also after its compression");
   return {
