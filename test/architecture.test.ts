@@ -67,6 +67,7 @@ const rooms: Record<string, readonly string[]> = {
       "lib/db",
       "lib/messaging",
       "lib/messenger/account",
+      "lib/messenger/callback",
       "lib/messenger/channels",
       "lib/messenger/outbox",
     ],

@@ -1,24 +1,41 @@
+import type { Sql } from "postgres";
 import { findSetting } from "#lib/config.ts";
 import { apiSender } from "#lib/messaging/submission.ts";
-import { callbackDirectory } from "#lib/messenger/callback/directory.ts";
+import {
+  guardConnector,
+  publicOrLoopback,
+  publicWeb,
+  resolveHost,
+} from "#lib/messenger/accept/address-guard.ts";
+import { type CallbackSummary, callbackDirectory } from "#lib/messenger/callback/directory.ts";
+import { isAccepted, postTest, type Trial } from "#lib/messenger/callback/post.ts";
+import { readSecretText } from "#lib/messenger/callback/signature.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
-import { messengerKeySchema } from "#lib/secrets/schemas.ts";
+import { basicSchema, messengerKeySchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
+import { listTerms } from "#lib/sender/terms.ts";
 import { readLocalSecret } from "../local/secrets/store.ts";
-import { CommandError, command, type Reply, runCommand, WrongCall } from "./command.ts";
-import { requireStageDatabase, withConnection } from "./connect.ts";
+import { CommandError, command, exitCodes, type Reply, runCommand, WrongCall } from "./command.ts";
+import { isLocal, requireStageDatabase, withConnection } from "./connect.ts";
 import { overlap, readUsername, stage } from "./credential.ts";
 import { formatTable, formatTime } from "./listing.ts";
 
 /** Dead letters that `list` shows. */
 const shownDead = 50;
 
+const wrongUrl =
+  "URL must be an https address on port 443 without credentials, such as https://backend.city.example/messages";
+
+/** Of `npm run dev`, an address on this machine may have any port and no TLS. */
 const readUrl = (text: string): string => {
   const url = URL.parse(text);
-  const isPlain = url?.protocol === "https:" && !url.username && !url.password && !url.hash;
-  if (isPlain && text.length <= 2_048 && ["", "443"].includes(url.port)) return url.href;
+  const isBare = url && !url.username && !url.password && !url.hash && text.length <= 2_048;
+  if (!isBare) throw new WrongCall(wrongUrl);
+  const isPlain = url.protocol === "https:" && url.port === "";
+  const isHere = /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
+  if (isPlain || (isLocal() && isHere && /^https?:$/.test(url.protocol))) return url.href;
   throw new WrongCall(
-    "URL must be an https address on port 443 without credentials, such as https://backend.city.example/messages",
+    isLocal() ? `${wrongUrl}, or on this machine, such as http://localhost:4000/messages` : wrongUrl,
   );
 };
 
@@ -26,7 +43,7 @@ const readUrl = (text: string): string => {
 const readKey = async () => {
   const secret = findSetting("MESSENGER_KEY_SECRET_ID");
   if (secret) return readSecret(secret, messengerKeySchema());
-  if (findSetting("DATABASE_URL") ?? findSetting("DATABASE_SECRET_ID"))
+  if (!isLocal())
     throw new WrongCall("Set MESSENGER_KEY_SECRET_ID to the full name of the stage's secret messenger-key");
   return readLocalSecret("messenger-key");
 };
@@ -36,11 +53,53 @@ type Directory = ReturnType<typeof callbackDirectory>;
 const withCallbacks = async (
   sender: string,
   given: { readonly stage?: string | undefined },
-  work: (directory: Directory) => Promise<Reply>,
+  work: (directory: Directory, sql: Sql) => Promise<Reply>,
 ): Promise<Reply> => {
   requireStageDatabase(given.stage, "sender-admin");
   const encryption = encryptionWith(await readKey());
-  return withConnection("sender-admin", (sql) => work(callbackDirectory(sql, encryption, apiSender(sender))));
+  return withConnection("sender-admin", (sql) =>
+    work(callbackDirectory(sql, encryption, apiSender(sender)), sql),
+  );
+};
+
+/** Users of the secret messaging-basic; none if the command has no access to it. */
+const listUsers = async (): Promise<string[]> => {
+  const id = findSetting("BASIC_SECRET_ID");
+  if (!id && !isLocal()) return [];
+  const { credentials } = id ? await readSecret(id, basicSchema()) : readLocalSecret("messaging-basic");
+  return credentials.map(({ username }) => username);
+};
+
+/** @throws CommandError for a name that neither has a row, nor has sent anything, nor is a user of the secret. */
+const requireSender = async (sender: string, sql: Sql): Promise<void> => {
+  const rows = await listTerms(sql);
+  if (rows.some((row) => row.sender === sender) || (await listUsers()).includes(sender)) return;
+  throw new CommandError(
+    `There is no sender ${sender}. See: npm run sender -- list, or add it: npm run sender -- add ${sender}. ` +
+      "For a user of the secret messaging-basic who has sent nothing yet, set BASIC_SECRET_ID to the full name of the secret",
+  );
+};
+
+const policy = () => (isLocal() ? publicOrLoopback : publicWeb);
+
+/**
+ * Checks an address as the messenger does before each call.
+ *
+ * @returns a warning if its host is not found from here.
+ * @throws CommandError if a call would be refused.
+ */
+const checkAddress = async (url: string): Promise<string | undefined> => {
+  const { hostname } = new URL(url);
+  const addresses = await resolveHost(hostname).catch(() => []);
+  const forbidden = addresses.find(({ address }) => policy()(address, 443));
+  if (forbidden)
+    throw new CommandError(
+      `${hostname} has the address ${forbidden.address}, which is not public, so the messenger does not call it. ` +
+        "Use a host that anyone on the internet can reach",
+    );
+  return addresses.length === 0
+    ? `${hostname} was not found in the DNS from here. The messenger looks it up before each call.`
+    : undefined;
 };
 
 const unknown = (sender: string, url: string) =>
@@ -53,12 +112,62 @@ const showSecret = (url: string, secret: string): Reply => ({
   json: { url, secret },
 });
 
-const add = (sender: string, url: string) => async (directory: Directory) => {
+const redirects = (status: number) =>
+  `answered ${status}, and redirects are not followed: nothing will be delivered. Use the address to which it leads. ` +
+  "Google Apps Script always answers 302: put a backend or a function that answers 2xx before it";
+
+const describeTrial = ({ status, reason, ms }: Trial): string => {
+  if (status === undefined) return `no answer (${reason}) after ${ms} ms`;
+  if (status >= 300 && status < 400) return `${redirects(status)}; ${ms} ms`;
+  return `${status} after ${ms} ms`;
+};
+
+const tryAddress = (url: string, secrets: readonly Uint8Array[]): Promise<Trial> =>
+  postTest(guardConnector({ policy: policy() }), url, secrets);
+
+/** What the first call to an address says: it may reject the secret, which its owner does not know yet. */
+const warnOf = async (sender: string, url: string, secret: string): Promise<string[]> => {
+  const trial = await tryAddress(url, [readSecretText(secret)]);
+  const { status = 0 } = trial;
+  if (status >= 300 && status < 400) return [`Warning: ${url} ${redirects(status)}.`];
+  return [
+    `A test event: ${describeTrial(trial)}. Once the backend has the secret: npm run callback -- test ${sender}`,
+  ];
+};
+
+const add = (sender: string, url: string) => async (directory: Directory, sql: Sql) => {
+  await requireSender(sender, sql);
+  const warning = await checkAddress(url);
   const secret = await directory.add(url);
-  if (secret) return showSecret(url, secret);
+  if (secret)
+    return {
+      ...showSecret(url, secret),
+      afterwards: async () => (warning ? [warning] : warnOf(sender, url, secret)),
+    };
   throw new CommandError(
     `${sender} has a callback to ${url}. For a new secret: npm run callback -- rotate ${sender} ${url}`,
   );
+};
+
+const test = (sender: string) => async (directory: Directory) => {
+  const callbacks = await directory.listSecrets();
+  if (callbacks.length === 0)
+    throw new CommandError(
+      `${sender} has no callbacks. To add one: npm run callback -- add ${sender} https://backend.city.example/messages`,
+    );
+  const trials = await Promise.all(
+    callbacks.map(async ({ url, secrets }) => {
+      if (secrets) return { url, ...(await tryAddress(url, secrets)) };
+      return { url, status: undefined, reason: "the secret cannot be decrypted", ms: 0 };
+    }),
+  );
+  return {
+    text: trials.map((trial) => `${trial.url}: ${describeTrial(trial)}`).join("\n"),
+    json: {
+      trials: trials.map(({ status = null, reason = null, ...trial }) => ({ ...trial, status, reason })),
+    },
+    code: trials.every(({ status }) => status && isAccepted(status)) ? exitCodes.done : exitCodes.partly,
+  };
 };
 
 const rotate = (sender: string, url: string, hours: number) => async (directory: Directory) => {
@@ -72,18 +181,43 @@ const remove = (sender: string, url: string) => async (directory: Directory) => 
   return { text: `removed ${url}`, json: { removed: url } };
 };
 
+const failureOf = ({
+  failures,
+  lastStatus,
+  disabledAt,
+}: Pick<CallbackSummary, "failures" | "lastStatus" | "disabledAt">) => {
+  if (disabledAt) return "410, disabled";
+  return lastStatus === null ? (failures > 0 ? "no answer" : "-") : String(lastStatus);
+};
+
 const list = (sender: string) => async (directory: Directory) => {
   const callbacks = await directory.list();
   const dead = await directory.listDead(shownDead);
   const tables = [
     formatTable(
-      ["address", "waiting", "dead letters", "failures", "next attempt", "second secret until"],
-      callbacks.map(({ url, waiting, dead: letters, failures, retryAt, previousUntil }) => [
+      [
+        "address",
+        "waiting",
+        "dead letters",
+        "failures",
+        "last failure",
+        "next attempt",
+        "second secret until",
+      ],
+      callbacks.map(({ url, waiting, dead: letters, failures, retryAt, previousUntil, ...callback }) => [
         url,
         ...[waiting, letters, failures].map(String),
+        failureOf({ failures, ...callback }),
         ...[retryAt, previousUntil].map(formatTime),
       ]),
     ),
+    ...callbacks.flatMap(({ url, lastStatus, disabledAt }) => {
+      if (disabledAt)
+        return [
+          `${url} answered 410 and gets nothing more. If that was a mistake: npm run callback -- add ${sender} ${url}`,
+        ];
+      return lastStatus && lastStatus >= 300 && lastStatus < 400 ? [`${url} ${redirects(lastStatus)}.`] : [];
+    }),
     ...(dead.length > 0
       ? [
           formatTable(
@@ -118,7 +252,7 @@ export const run = command("callback", about, (program, answer) => {
   const url = ["<url>", "an https address", readUrl] as const;
   program
     .command("add")
-    .description("add an address, and print its secret")
+    .description("add an address, or enable one that answered 410, and print its secret")
     .argument(...sender)
     .argument(...url)
     .option(...stage)
@@ -129,6 +263,12 @@ export const run = command("callback", about, (program, answer) => {
     .argument(...sender)
     .option(...stage)
     .action(answer((name, given) => withCallbacks(name, given, list(name))));
+  program
+    .command("test")
+    .description("send a signed test event to each address of a sender now, and print the answers")
+    .argument(...sender)
+    .option(...stage)
+    .action(answer((name, given) => withCallbacks(name, given, test(name))));
   program
     .command("rotate")
     .description("print a new secret; both sign until the old one expires")

@@ -40,6 +40,9 @@ const needsTls = (url: string): boolean => {
   return !["127.0.0.1", "localhost", "[::1]"].includes(hostname) && !searchParams.has("sslmode");
 };
 
+/** Whether commands use the running `npm run dev`. */
+export const isLocal = (): boolean => !(findSetting("DATABASE_URL") ?? findSetting("DATABASE_SECRET_ID"));
+
 const connection = async (role: LoginRole, max: number): Promise<postgres.Sql> => {
   const url = findSetting("DATABASE_URL");
   if (url) return postgres(url, { ...options, max, ...(needsTls(url) && { ssl: "verify-full" as const }) });

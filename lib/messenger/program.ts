@@ -11,6 +11,7 @@ import { digestTerm } from "#lib/secrets/pepper.ts";
 import { consoleSchema, messengerKeySchema, messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
 import { takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
+import { guardConnector, publicOrLoopback } from "./accept/address-guard.ts";
 import { errorCode, errorName } from "./channels/channel.ts";
 import type { WhatsAppSettings } from "./channels/whatsapp/settings.ts";
 import type { IssuerSettings } from "./console/login/issuer.ts";
@@ -92,6 +93,7 @@ export const runMessenger = async (): Promise<void> => {
   );
   // now, as the key: without it, reminders would fail
   await digestTerm();
+  const host = getSetting("MESSENGER_HOST");
   const task = await startTask({
     connect: (max, onClose) => connect(max, onClose, databaseSilenceMs),
     encryption,
@@ -104,7 +106,9 @@ export const runMessenger = async (): Promise<void> => {
     issuer: findIssuer(),
     findPepper: digestTerm,
     jobs: jobs.map(({ name }) => name),
-    host: findSetting("MESSENGER_HOST"),
+    host,
+    // a messenger that only its own machine can reach is that of `npm run dev`: a backend under test is there, too
+    callbackConnector: host === "127.0.0.1" ? guardConnector({ policy: publicOrLoopback }) : undefined,
     port: Number(findSetting("MESSENGER_PORT")),
   });
   log.info("listening", { url: task.url });

@@ -53,6 +53,8 @@ export interface TaskOptions extends OperatorConsoleOptions {
   readonly port: number;
   /** Which addresses downloads and callbacks may reach; only the public web by default. */
   readonly connector?: buildConnector.connector | undefined;
+  /** Which ones callbacks may reach, if they differ. */
+  readonly callbackConnector?: buildConnector.connector | undefined;
   /** Of callbacks. */
   readonly schedule?: Schedule | undefined;
 }
@@ -164,7 +166,10 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
   const senders = () => new Map([...leaderships].map(([id, { wakeup }]) => [id, wakeup]));
   const watching = runWatch({ sql, senders, openFrom, wakeup: watched, signal: stopping.signal });
   const { onCallback } = metrics;
-  const calling = runCallbacks({ ...options, sql, onCallback, signal: stopping.signal });
+  const calling = runCallbacks({
+    ...{ ...options, sql, onCallback, signal: stopping.signal },
+    connector: options.callbackConnector ?? connector,
+  });
   const stop = async (unresolved?: Promise<unknown>) => {
     stopping.abort();
     await Promise.all([election, calling, watching, desk.stop()]);

@@ -8,8 +8,8 @@ const texts = {
     id: "Status pesan Anda berubah",
   },
   description: {
-    en: "Sent to the address of your backend, in the format of [Standard Webhooks](https://www.standardwebhooks.com), if the operator has registered one. The changes of one message arrive in order and at least once, until your address answers 2xx or 24 hours have passed.",
-    id: "Dikirim ke alamat backend Anda, dalam format [Standard Webhooks](https://www.standardwebhooks.com), bila pengelola sudah mendaftarkannya. Perubahan satu pesan tiba berurutan dan paling sedikit satu kali, sampai alamat Anda menjawab 2xx atau 24 jam berlalu.",
+    en: "Sent to the address of your backend, in the format of [Standard Webhooks](https://www.standardwebhooks.com), if the operator has registered one. The changes of one message arrive in order and at least once, until your address answers 2xx or 24 hours have passed; 410 ends them. The operator can send a test, an event of the type `test` whose message does not exist.",
+    id: "Dikirim ke alamat backend Anda, dalam format [Standard Webhooks](https://www.standardwebhooks.com), bila pengelola sudah mendaftarkannya. Perubahan satu pesan tiba berurutan dan paling sedikit satu kali, sampai alamat Anda menjawab 2xx atau 24 jam berlalu; 410 mengakhirinya. Pengelola dapat mengirim uji coba, event bertipe `test` yang pesannya tidak ada.",
   },
   id: {
     en: "The same for each attempt: ignore one that you know.",

@@ -145,15 +145,36 @@ export const connected = (): ConsoleState => ({
   ],
   callbacks: [
     {
-      ...{ id: 1, sender: "tax-office", host: "backend.city.example", failures: 7, lastStatus: 503 },
+      ...{
+        id: 1,
+        sender: "tax-office",
+        host: "backend.city.example",
+        failures: 7,
+        lastStatus: 503,
+        disabledAt: null,
+      },
       ...{ waiting: 12, oldest: ago(4_000), dead: 3 },
     },
     {
-      ...{ id: 2, sender: "tax-office", host: "events.city.example", failures: 0, lastStatus: null },
+      ...{
+        id: 2,
+        sender: "tax-office",
+        host: "events.city.example",
+        failures: 0,
+        lastStatus: null,
+        disabledAt: null,
+      },
       ...{ waiting: 0, oldest: null, dead: 0 },
     },
     {
-      ...{ id: 3, sender: "health-office", host: "health.city.example", failures: 0, lastStatus: 400 },
+      ...{
+        id: 3,
+        sender: "health-office",
+        host: "health.city.example",
+        failures: 0,
+        lastStatus: 400,
+        disabledAt: null,
+      },
       ...{ waiting: 1, oldest: ago(90), dead: 0 },
     },
   ],

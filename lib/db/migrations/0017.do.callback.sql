@@ -14,6 +14,8 @@ create table messaging.callback (
   -- in a row, of the address and not of one event: nothing is sent to it until retry_at
   failures integer not null default 0,
   retry_at timestamptz not null default now(),
+  -- when the address answered 410: it gets nothing more until it is added again
+  disabled_at timestamptz,
   unique (sender, url)
 );
 
@@ -51,7 +53,7 @@ begin
   insert into messaging.callback_event (callback_id, message_id, state, reason, duration_seconds, account, accepted_at, at)
   select id, new.id, new.state, new.reason, (new.content ->> 'duration_seconds')::integer, new.account,
     new.accepted_at, new.changed_at
-  from messaging.callback where sender = new.sender
+  from messaging.callback where sender = new.sender and disabled_at is null
   -- waits for a removal in progress, which would make the insert fail
   for key share;
   return null;

@@ -31,11 +31,15 @@ export const isPublic = (address: string): boolean => {
   return parsed.kind() === "ipv4" || (parsed.match(globalUnicast) && !parsed.match(returned));
 };
 
-const publicWeb: Policy = (address, port) => {
+export const publicWeb: Policy = (address, port) => {
   if (!webPorts.includes(port)) return otherPort;
   if (isPublic(address)) return undefined;
   return "The URL's address is not public; use one that anyone on the internet can open";
 };
+
+/** For callbacks of `npm run dev`: a backend on the same machine. */
+export const publicOrLoopback: Policy = (address, port) =>
+  isIP(address) && ipaddr.process(address).range() === "loopback" ? undefined : publicWeb(address, port);
 
 /** The metadata services of a task, a host and an instance: they hand out credentials. */
 const metadataRanges: readonly string[] = ["linkLocal", "unspecified", "multicast", "broadcast"];
@@ -66,9 +70,24 @@ const dialAddresses: Dial = (addresses, timeoutMs) =>
     },
   });
 
+type Resolve = (hostname: string) => Promise<LookupAddress[]>;
+
+const defaultTimeoutMs = 3_000;
+
+/** Returns the addresses of a host; an address is its own. @param hostname as in a URL, or without the brackets of IPv6. */
+export const resolveHost = async (
+  hostname: string,
+  timeoutMs = defaultTimeoutMs,
+  resolve: Resolve = (name) => lookup(name, { all: true, order: "verbatim" }),
+): Promise<LookupAddress[]> => {
+  const address = hostname.replace(/^\[(.*)\]$/, "$1");
+  const family = isIP(address);
+  return family ? [{ address, family }] : deadline(resolve(hostname), timeoutMs);
+};
+
 interface GuardOptions {
   readonly policy?: Policy;
-  readonly resolve?: (hostname: string) => Promise<LookupAddress[]>;
+  readonly resolve?: Resolve;
   readonly dial?: Dial;
   /** For lookup, connection and TLS together. */
   readonly timeoutMs?: number;
@@ -79,26 +98,26 @@ interface GuardOptions {
  * rebinding has no effect. It is a `connect` option because undici calls no `lookup` for literal addresses. A
  * name with both public and other addresses is rejected. Host header and TLS server name stay those of the URL.
  *
- * The policy is a parameter of this function only: no setting can open the internal network to what callers send.
+ * The policy is a parameter of this function only: no setting can open the internal network to what callers send. It
+ * allows loopback only for callbacks, whose addresses the operator adds, of a messenger that listens there itself.
  *
  * @returns a connector that rejects with Fault 400; other errors come from the network, or from a name whose address is
  * not allowed.
  */
 export const guardConnector = ({
   policy = publicWeb,
-  resolve = (hostname) => lookup(hostname, { all: true, order: "verbatim" }),
+  resolve,
   dial = dialAddresses,
-  timeoutMs = 3_000,
+  timeoutMs = defaultTimeoutMs,
 }: GuardOptions = {}): buildConnector.connector => {
   const findAddresses = async (hostname: string, port: number): Promise<LookupAddress[]> => {
-    const family = isIP(hostname);
-    const addresses = family ? [{ address: hostname, family }] : await deadline(resolve(hostname), timeoutMs);
+    const addresses = await resolveHost(hostname, timeoutMs, resolve);
     if (addresses.length === 0) throw new Error("the host name has no address");
     for (const { address } of addresses) {
       const reason = policy(address, port);
       // a name gets the answer of one that does not exist: callers must not find the names of the internal network
       if (reason)
-        throw family || reason === otherPort ? badRequest(reason) : new Error("a forbidden address");
+        throw isIP(hostname) || reason === otherPort ? badRequest(reason) : new Error("a forbidden address");
     }
     return addresses;
   };

@@ -8,6 +8,7 @@ import {
   changeType,
   claimEvents,
   completeEvent,
+  disableCallback,
   type Event,
   failEvent,
   giveUpEvents,
@@ -18,6 +19,8 @@ import { type Outcome, post } from "./post.ts";
 import { sign } from "./signature.ts";
 
 const giveUpEveryMs = 60_000;
+/** With it, a receiver ends its callbacks (Standard Webhooks, "Operational considerations"). */
+const gone = 410;
 
 /** An address that is back gets its events within five minutes. */
 const defaultSchedule: Schedule = {
@@ -42,7 +45,10 @@ export interface CallbackOptions {
 export const secretContext = (sender: string, url: string): string => `callback/${sender}/${url}`;
 
 /** @returns undefined if another key has encrypted them, such as that of another stage. */
-const openSecrets = ({ sender, url, secrets }: Event, encryption: Encryption): Buffer[] | undefined => {
+export const openSecrets = (
+  { sender, url, secrets }: Pick<Event, "sender" | "url" | "secrets">,
+  encryption: Encryption,
+): Buffer[] | undefined => {
   try {
     return secrets.map((secret) => encryption.decrypt(secretContext(sender, url), secret));
   } catch {
@@ -79,7 +85,9 @@ export const runCallbacks = async (options: CallbackOptions): Promise<void> => {
     onCallback(failure ? "failed" : "accepted");
     if (!failure) return completeEvent(sql, event);
     log.warn("a callback failed", { sender: event.sender, event: event.id, reason: failure.reason });
-    await failEvent(sql, event, failure, schedule);
+    if (failure.status !== gone) return failEvent(sql, event, failure, schedule);
+    log.warn("the address of a callback is disabled", { sender: event.sender, reason: failure.reason });
+    await disableCallback(sql, event, gone);
   };
 
   const deliverAll = async (callbackId: number, events: readonly Event[]) => {

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
 import type { Encryption } from "../outbox/encryption.ts";
-import { secretContext } from "./callbacks.ts";
+import { openSecrets, secretContext } from "./callbacks.ts";
+import { lastStatus } from "./event.ts";
 import { secretText } from "./signature.ts";
 
 /** Standard Webhooks asks for 24 to 64 bytes. */
@@ -15,6 +16,10 @@ export interface CallbackSummary {
   /** Failures in a row, and when the next attempt may start; null while the address accepts events. */
   readonly failures: number;
   readonly retryAt: Date | null;
+  /** Of the last attempt that failed; null without an answer, and for none. */
+  readonly lastStatus: number | null;
+  /** When the address answered 410. */
+  readonly disabledAt: Date | null;
   /** The end of the previous secret, while there are two. */
   readonly previousUntil: Date | null;
 }
@@ -40,12 +45,14 @@ export const callbackDirectory = (sql: postgres.Sql, encryption: Encryption, sen
     return { text: secretText(bytes), encrypted: encryption.encrypt(secretContext(sender, url), bytes) };
   };
   return {
-    /** @returns the secret, which cannot be shown again; undefined if the address is known. */
+    /** Adds an address, or enables it again. @returns the secret, which cannot be shown again; undefined if it is in use. */
     async add(url: string): Promise<string | undefined> {
       const { text, encrypted } = newSecret(url);
       const { count } = await sql`
         insert into messaging.callback (sender, url, secret) values (${sender}, ${url}, ${encrypted})
-        on conflict do nothing`;
+        on conflict (sender, url) do update
+        set secret = excluded.secret, previous_secret = null, disabled_at = null, failures = 0, retry_at = now()
+        where callback.disabled_at is not null`;
       return count > 0 ? text : undefined;
     },
 
@@ -67,7 +74,8 @@ export const callbackDirectory = (sql: postgres.Sql, encryption: Encryption, sen
     },
 
     list: (): Promise<CallbackSummary[]> => sql<CallbackSummary[]>`
-      select url, failures, case when failures > 0 then retry_at end as "retryAt",
+      select url, failures, case when failures > 0 and disabled_at is null then retry_at end as "retryAt",
+        ${lastStatus(sql)} as "lastStatus", disabled_at as "disabledAt",
         case when previous_until > now() then previous_until end as "previousUntil",
         (select count(*)::int from messaging.callback_event
           where callback_id = callback.id and given_up_at is null) as waiting,
@@ -75,13 +83,24 @@ export const callbackDirectory = (sql: postgres.Sql, encryption: Encryption, sen
           where callback_id = callback.id and given_up_at is not null) as dead
       from messaging.callback where sender = ${sender} order by url`,
 
+    /** Lists the addresses with the secrets that sign now; without any if another key has encrypted them. */
+    async listSecrets(): Promise<{ url: string; secrets: Buffer[] | undefined }[]> {
+      const rows = await sql<{ url: string; secret: Buffer; previous: Buffer | null }[]>`
+        select url, secret, case when previous_until > now() then previous_secret end as previous
+        from messaging.callback where sender = ${sender} order by url`;
+      return rows.map(({ url, secret, previous }) => {
+        const secrets = previous === null ? [secret] : [secret, previous];
+        return { url, secrets: openSecrets({ sender, url, secrets }, encryption) };
+      });
+    },
+
     /** Lists the oldest events that were given up. */
     listDead: (limit: number): Promise<DeadLetter[]> => sql<DeadLetter[]>`
       select event.id, message_id as "messageId", state, at, attempts, last_status as "lastStatus"
       from messaging.callback_event event join messaging.callback on callback.id = callback_id
       where sender = ${sender} and given_up_at is not null order by seq limit ${limit}`,
 
-    /** Tries the events that were given up for another 24 hours, and all that wait at once. @returns how many were given up. */
+    /** Tries the events that were given up for another 24 hours, but for disabled addresses, and all that wait at once. @returns how many were given up. */
     async replay(): Promise<number> {
       await sql`
         with released as (update messaging.callback set retry_at = now() where sender = ${sender} returning id)
@@ -91,7 +110,7 @@ export const callbackDirectory = (sql: postgres.Sql, encryption: Encryption, sen
         update messaging.callback_event
         set given_up_at = null, attempts = 0, due_at = now(), retry_until = now() + interval '24 hours'
         from messaging.callback
-        where callback.id = callback_id and sender = ${sender} and given_up_at is not null`;
+        where callback.id = callback_id and sender = ${sender} and disabled_at is null and given_up_at is not null`;
       return count;
     },
   };

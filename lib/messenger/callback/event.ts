@@ -85,7 +85,7 @@ export interface Schedule {
 }
 
 const isFree = (sql: postgres.Sql, except: readonly number[]) =>
-  sql`retry_at <= now() and callback.id <> all(string_to_array(${except.join()}, ',')::bigint[])`;
+  sql`disabled_at is null and retry_at <= now() and callback.id <> all(string_to_array(${except.join()}, ',')::bigint[])`;
 
 /** Whether there is anything to claim: an idle task writes nothing. */
 const isAnyDue = async (sql: postgres.Sql, except: readonly number[]): Promise<boolean> => {
@@ -160,16 +160,40 @@ export const failEvent = async (
   await sql`
     with failed as (
       update messaging.callback_event
-      set last_status = ${status ?? null}, given_up_at = case when retry_until <= now() then now() end,
+      -- it may have been given up meanwhile, with the others of its address
+      set last_status = ${status ?? null}, given_up_at = case when retry_until <= now() then now() else given_up_at end,
         due_at = now() + interval '1 second' *
           ${isOfAddress ? sql`0` : delay(sql, sql`attempts - 1`, firstSeconds, longestSeconds)}
       where seq = ${seq}
     )
     update messaging.callback set failures = failures + 1,
-      retry_at = now() + interval '1 second' * greatest(${Math.min(retryAfterSeconds, 3_600)}::float8,
+      retry_at = now() + interval '1 second' * greatest(${retryAfterSeconds}::float8,
         ${delay(sql, sql`failures`, firstSeconds, longestOfAddressSeconds)})
     where id = ${callbackId} and ${isOfAddress}`;
 };
+
+/** Sends nothing more to an address that is gone, and makes dead letters of the events that wait for it. */
+export const disableCallback = async (
+  sql: postgres.Sql,
+  { seq, callbackId }: Event,
+  status: number,
+): Promise<void> => {
+  await sql`
+    with disabled as (
+      update messaging.callback set disabled_at = coalesce(disabled_at, now()), failures = failures + 1
+      where id = ${callbackId})
+    update messaging.callback_event
+    set given_up_at = now(), last_status = case when seq = ${seq} then ${status} else last_status end
+    where callback_id = ${callbackId} and given_up_at is null`;
+};
+
+/** Status of the last failed attempt of the events that wait for the `callback` of a query; null without an answer. */
+export const lastStatus = (sql: postgres.ISql) => sql`(
+  select last_status from messaging.callback_event
+  -- not an attempt that has no outcome yet
+  where callback_id = callback.id and given_up_at is null and attempts > 0
+    and (due_at <= now() or last_status is not null)
+  order by due_at desc limit 1)`;
 
 /** Makes dead letters of the events that wait too long for an address that fails. @returns how many. */
 export const giveUpEvents = async (sql: postgres.Sql): Promise<number> => {

@@ -5,6 +5,9 @@ const prefix = "whsec_";
 /** Makes the text of a secret from its bytes. */
 export const secretText = (bytes: Uint8Array): string => `${prefix}${Buffer.from(bytes).toString("base64")}`;
 
+/** @param text as `secretText` has made it. */
+export const readSecretText = (text: string): Buffer => Buffer.from(text.slice(prefix.length), "base64");
+
 /**
  * Signs an event in the format of Standard Webhooks, with each secret.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md

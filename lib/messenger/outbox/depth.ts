@@ -22,7 +22,7 @@ export interface QueueFigures {
   /** Of one-time codes and transactional messages only: the pace may delay reminders and bulk. */
   readonly oldest_urgent_seconds: number;
   readonly paused: 0 | 1;
-  /** Age of the oldest change of a state that its sender's address has not accepted; 0 without one. */
+  /** Age of the oldest change that its sender's address has not accepted, or of an address that ended its callbacks; or 0. */
   readonly callback_seconds: number;
 }
 
@@ -43,8 +43,9 @@ export const readQueue = async (sql: postgres.ISql): Promise<QueueFigures | unde
       coalesce(round(max(age)), 0)::int as oldest_seconds,
       coalesce(round(max(age) filter (where priority <= 1)), 0)::int as oldest_urgent_seconds,
       (select paused::int from messaging.control) as paused,
-      coalesce((select round(extract(epoch from now() - at)) from messaging.callback_event
-        where given_up_at is null order by seq limit 1), 0)::int as callback_seconds
+      round(extract(epoch from greatest(interval '0',
+        now() - (select at from messaging.callback_event where given_up_at is null order by seq limit 1),
+        now() - (select min(disabled_at) from messaging.callback))))::int as callback_seconds
     from due`;
   return row;
 };

@@ -4,11 +4,13 @@ import formats from "ajv-formats";
 import { beforeEach, expect, test } from "vitest";
 import { callbackDirectory } from "#lib/messenger/callback/directory.ts";
 import type { Schedule } from "#lib/messenger/callback/event.ts";
+import { readQueue } from "#lib/messenger/outbox/depth.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import * as running from "../../fleet/running-task.ts";
 import { loopback } from "../../steps/loopback.ts";
+import { textOf } from "../../steps/page-text.ts";
 import { putMessage } from "../outbox/outbox-rows.ts";
 import { type Call, startReceiver, verify } from "./receiver.ts";
 
@@ -184,6 +186,45 @@ test("an address that answers 404 fails for all events, until a replay tries it 
   isWrong = false;
   await directory.replay();
   await receiver.until(() => receiver.calls.some(isRead));
+});
+
+test("an address that answers 410 gets nothing more until it is added again; the sender's other one does", async () => {
+  let isGone = true;
+  const [gone, other] = [await startReceiver(() => (isGone ? 410 : 204)), await startReceiver()];
+  await register(gone.url);
+  await register(other.url);
+  const task = await startCalling();
+  const first = await running.submit(task, {});
+  await other.until(() => other.calls.some(isRead));
+  await expect
+    .poll(async () => (await directory.list()).find(({ url }) => url === gone.url))
+    .toMatchObject({ disabledAt: expect.any(Date), waiting: 0, retryAt: null });
+  expect(gone.calls).toHaveLength(1);
+  expect(textOf(await running.readConsole(task))).toContain("has answered 410 and is disabled");
+  await running.sql`update messaging.callback set disabled_at = now() - interval '2 hours' where disabled_at is not null`;
+  expect((await readQueue(running.sql))?.callback_seconds).toBeGreaterThanOrEqual(7_200);
+  const { id } = await running.submit(task, {});
+  await other.until(() => other.calls.some((call) => isRead(call) && call.data.id === id));
+  expect([await directory.replay(), gone.calls.length]).toEqual([0, 1]);
+  isGone = false;
+  await register(gone.url);
+  expect(await directory.replay()).toBeGreaterThan(0);
+  await gone.until(() => gone.calls.some(({ data }, i) => i > 0 && data.id === first.id));
+  expect(gone.statuses(id)).toEqual([]);
+});
+
+test("an address says in Retry-After when it is back, and waits an hour at most", async () => {
+  const receiver = await startReceiver(() => ({
+    status: 503,
+    headers: { "retry-after": "Fri, 31 Dec 2199 23:59:59 GMT" },
+  }));
+  await register(receiver.url);
+  const task = await startCalling();
+  await running.submit(task, {});
+  await expect.poll(async () => (await directory.list())[0]?.failures).toBe(1);
+  const [{ retryAt } = { retryAt: null }] = await directory.list();
+  const seconds = ((retryAt?.getTime() ?? 0) - Date.now()) / 1_000;
+  expect(Math.round(seconds / 60)).toBe(60);
 });
 
 test("removing an address removes what waits for it", async () => {

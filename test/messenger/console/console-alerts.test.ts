@@ -38,6 +38,18 @@ describe("what is wrong has its start and what to do", () => {
       /Do not scan/,
       3_600,
     ],
+    [
+      "callback-1",
+      {
+        ...well(),
+        callbacks: well()
+          .callbacks.slice(0, 1)
+          .map((one) => ({ ...one, disabledAt: ago(600) })),
+      },
+      "tax-office at backend.city.example has answered 410",
+      /npm run callback -- list tax-office/,
+      600,
+    ],
     ["stopped", with_({ kind: "stopped", answer: 403 }), "(code 403)", /follow its instructions/, 3_600],
     [
       "banned",

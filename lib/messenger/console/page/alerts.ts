@@ -3,7 +3,7 @@ import { findDisconnection } from "../../channels/platform-codes.ts";
 import { tooOldSeconds } from "../../outbox/depth.ts";
 import { adviceOf } from "../words/advice.ts";
 import { formatSeconds, formatTime, renderAge } from "./age.ts";
-import { replayCommand } from "./runs-section.ts";
+import { quote, replayCommand } from "./runs-section.ts";
 import { renderTable } from "./table.ts";
 import type { View } from "./view.ts";
 
@@ -125,6 +125,13 @@ const ofReplies = ({ state, words: { alerts } }: View): Alert[] =>
       ]
     : [];
 
+const ofCallbacks = ({ state, words: { alerts } }: View): Alert[] =>
+  (state?.callbacks ?? []).flatMap(({ id, host, sender, disabledAt }) => {
+    if (!disabledAt) return [];
+    const what = alerts.callback.what(host, sender);
+    return [{ name: `callback-${id}`, what, since: disabledAt, todo: alerts.callback.todo(quote(sender)) }];
+  });
+
 /** Lists what is wrong, worst first: what stops all messages, then some, then those of a job. */
 export const listAlerts = (view: View): Alert[] => {
   const { state, words } = view;
@@ -138,6 +145,7 @@ export const listAlerts = (view: View): Alert[] => {
     ...ofQueue(view),
     ...ofLimits(view),
     ...ofReplies(view),
+    ...ofCallbacks(view),
     ...ofJobs(view),
   ];
 };

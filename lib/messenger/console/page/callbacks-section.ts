@@ -5,8 +5,9 @@ import { quote } from "./runs-section.ts";
 import { renderTable } from "./table.ts";
 import { hiddenUnless, type View } from "./view.ts";
 
-const renderState = ({ failures, lastStatus }: CallbackSummary, { words }: View): Html => {
-  const { accepts, rejects, fails, noAnswer } = words.callbacks;
+const renderState = ({ failures, lastStatus, disabledAt }: CallbackSummary, { words }: View): Html => {
+  const { accepts, rejects, fails, noAnswer, disabled } = words.callbacks;
+  if (disabledAt) return html`<span class="state bad">${disabled}</span>`;
   if (failures === 0 && lastStatus === null) return html`<span class="state good">${accepts}</span>`;
   const status = lastStatus ?? noAnswer;
   return failures === 0

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import { usernameOf } from "#lib/messaging/submission.ts";
+import { lastStatus } from "../../callback/event.ts";
 
 /** Where the changes of a sender's messages are sent, and what waits for it. */
 export interface CallbackSummary {
@@ -11,6 +12,8 @@ export interface CallbackSummary {
   readonly failures: number;
   /** Of the last attempt that failed; null without an answer, and for none. */
   readonly lastStatus: number | null;
+  /** When the address answered 410, so that it gets nothing more. */
+  readonly disabledAt: Date | null;
   readonly waiting: number;
   /** When the oldest change that waits was. */
   readonly oldest: Date | null;
@@ -24,12 +27,8 @@ type Row = Omit<CallbackSummary, "host"> & { url: string };
 /** Lists the callbacks by sender. */
 export const listCallbacks = async (sql: postgres.ISql): Promise<CallbackSummary[]> => {
   const rows = await sql<Row[]>`
-    select callback.id::float8 as id, sender, url, failures, waiting, oldest, dead, (
-        select last_status from messaging.callback_event
-        -- not an attempt that has no outcome yet
-        where callback_id = callback.id and given_up_at is null and attempts > 0
-          and (due_at <= now() or last_status is not null)
-        order by due_at desc limit 1) as "lastStatus"
+    select callback.id::float8 as id, sender, url, failures, waiting, oldest, dead,
+      ${lastStatus(sql)} as "lastStatus", disabled_at as "disabledAt"
     from messaging.callback cross join lateral (
       select count(*) filter (where given_up_at is null)::int as waiting,
         count(*) filter (where given_up_at is not null)::int as dead,

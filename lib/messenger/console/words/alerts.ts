@@ -81,6 +81,12 @@ const en = {
       `${count} ${count === 1 ? "reply" : "replies"} such as STOP came from people whose number the platform hides: they still get reminders.`,
     todo: "Find out who wrote, such as on the linked phone, and opt these numbers out below. After a week this is no longer shown.",
   },
+  callback: {
+    what: (host: string, sender: string) =>
+      `The address for callbacks of ${sender} at ${host} has answered 410 and is disabled: the backend learns no more states.`,
+    todo: (sender: string) =>
+      `Ask the owners of the backend. Add the address again or remove it; both commands need it as it is in: npm run callback -- list ${sender}`,
+  },
   job: {
     what: (job: string, reason: string) => `The job ${job} failed: ${reason}.`,
     todo: (command: string) => `Fix the reason, then run: ${command}`,
@@ -166,6 +172,12 @@ const id: typeof en = {
     what: (count) =>
       `${count} balasan seperti STOP datang dari orang yang nomornya disembunyikan platform: mereka masih menerima pengingat.`,
     todo: "Cari tahu siapa yang menulis, misalnya di telepon yang tertaut, lalu hentikan pengingat ke nomor itu di bawah. Setelah seminggu ini tidak ditampilkan lagi.",
+  },
+  callback: {
+    what: (host, sender) =>
+      `Alamat callback ${sender} di ${host} menjawab 410 dan dinonaktifkan: backend itu tidak menerima status lagi.`,
+    todo: (sender) =>
+      `Tanyakan kepada pemilik backend. Tambahkan lagi alamatnya atau hapus; alamat lengkapnya ada di: npm run callback -- list ${sender}`,
   },
   job: {
     what: (job, reason) => `Job ${job} gagal: ${reason}.`,
