@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import type { Accepted } from "#lib/messaging/submission.ts";
+import { noPace } from "#lib/messenger/send/pace.ts";
 import {
   ask,
   database,
@@ -19,6 +20,8 @@ import {
   untilOpen,
   upload,
 } from "../fleet/running-task.ts";
+import { serve } from "../steps/http-server.ts";
+import { loopback } from "../steps/loopback.ts";
 import { pngHeader, pngSignature } from "../steps/png.ts";
 import { picture } from "./channels/pictures.ts";
 
@@ -120,6 +123,17 @@ describe("a message", () => {
     const media = platform.phone(phone).find(id)?.media;
     const { format, width, height } = await sharp(media?.bytes).metadata();
     expect([media?.mimetype, format, width, height]).toEqual(["image/jpeg", "jpeg", 1_600, 240]);
+  });
+
+  test("with the URL of a WebP image arrives with a JPG", async () => {
+    const webp = await picture(400, 200).webp().toBuffer();
+    const url = await serve((_request, response) => void response.end(webp));
+    const task = await start(noPace, {}, { connector: loopback });
+    await untilOpen(task);
+    const { id } = await submit(task, { kind: "image", text: undefined, url });
+    await eventually(task, id, "READ");
+    const media = platform.phone(phone).find(id)?.media;
+    expect([media?.mimetype, (await sharp(media?.bytes).metadata()).format]).toEqual(["image/jpeg", "jpeg"]);
   });
 
   test("with an image that cannot be compressed arrives with its own bytes", async () => {

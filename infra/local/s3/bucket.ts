@@ -31,7 +31,8 @@ type Code = keyof typeof statuses;
 /** How the bucket behaves: well, with an error for every request, without an answer, or it stores and the answer is lost. */
 export type BucketMood = "well" | Code | "hang" | "lost answer";
 
-const maxKeys = 1_000;
+/** S3 sends up to 1,000 a page, and may send fewer (API_ListObjectVersions). */
+const maxKeys = 100;
 
 const element = (name: string, ...content: readonly string[]) => `<${name}>${content.join("")}</${name}>`;
 

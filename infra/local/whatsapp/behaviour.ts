@@ -57,6 +57,11 @@ export const Behaviour = z.strictObject({
   askAgain: z._default(count, 0),
   /** Whether a phone requests a message again that it cannot decrypt. */
   askAgainOnFailure: z._default(z.boolean(), true),
+  /**
+   * The fewest one-time keys of its own that a client is told are left. WhatsApp tells a new client 0, which then makes 812
+   * in half a second (`INITIAL_PREKEY_COUNT` of Baileys); told 1, it makes 5.
+   */
+  leastKeys: z._default(count, 1),
   /** Whether a login closes the same device's older connection with 440, as WhatsApp does. */
   replaceOlder: z._default(z.boolean(), true),
   /** Rejects logins: all, or the next few; see closing.ts. */

@@ -24,12 +24,13 @@ export interface Knowledge {
 }
 
 /** Stores the client's keys, counts them, or confirms that they are known. */
-const answerOwnKeys = (iq: BinaryNode, device: Device) => {
+const answerOwnKeys = (iq: BinaryNode, device: Device, { leastKeys }: Behaviour) => {
   if (iq.attrs.type === "set") {
     device.keys.store(iq);
     return [];
   }
-  if (getBinaryNodeChild(iq, "count")) return [element("count", { value: String(device.keys.count) })];
+  if (getBinaryNodeChild(iq, "count"))
+    return [element("count", { value: String(Math.max(leastKeys, device.keys.count)) })];
   return [element("digest")];
 };
 
@@ -69,7 +70,9 @@ export const answer = async (
   const [asked] = getAllBinaryNodeChildren(iq);
   switch (iq.attrs.xmlns) {
     case "encrypt":
-      return asked?.tag === "key" ? answerKeys(asked, knowledge, behaviour) : answerOwnKeys(iq, device);
+      return asked?.tag === "key"
+        ? answerKeys(asked, knowledge, behaviour)
+        : answerOwnKeys(iq, device, behaviour);
     case "usync":
       if (behaviour.failDirectory) return [element("error", { code: "503" })];
       return asked ? [answerUsync(asked, directory, account, behaviour.contacts)] : [];

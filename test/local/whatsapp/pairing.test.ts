@@ -35,6 +35,17 @@ describe("pairing", () => {
     expect(platform.faults).toEqual([]);
   });
 
+  test.each([
+    [0, 812],
+    [1, 5],
+  ])("by a client that is told it has %i keys makes it upload %i", async (leastKeys, made) => {
+    const platform = await runPlatform();
+    platform.behave({ leastKeys });
+    const state = await pair(platform);
+    await logIn(platform, state);
+    expect(state.creds.nextPreKeyId - 1).toBe(made);
+  });
+
   test("by code links the client, which then restarts and logs in", async () => {
     const platform = await runPlatform();
     const state = createState();

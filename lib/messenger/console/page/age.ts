@@ -21,18 +21,24 @@ export const renderAge = (then: Date, now: Date, words: Words): Html => {
   return html`<time datetime="${then.toISOString()}" title="${then.toISOString()}">${age}</time>`;
 };
 
-/** The zone of the city's operators: the page does not know the reader's. */
-const timeZone = "Asia/Jakarta";
-const dayOf = (at: Date) => at.toLocaleDateString("en-CA", { timeZone });
+/** By locale and style: a page shows a hundred times, and to make a format takes longer than to use it. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+const styles = { date: { dateStyle: "medium" }, hour: { hour: "2-digit", minute: "2-digit" } } as const;
 
-export const formatHour = (at: Date, words: Words): string =>
-  at.toLocaleTimeString(words.locale, { timeZone, hour: "2-digit", minute: "2-digit" });
+/** In the zone of the city's operators: the page does not know the reader's. */
+const format = (at: Date, style: keyof typeof styles, locale: string): string => {
+  const key = `${style} ${locale}`;
+  const known =
+    formats.get(key) ?? new Intl.DateTimeFormat(locale, { timeZone: "Asia/Jakarta", ...styles[style] });
+  formats.set(key, known);
+  return known.format(at);
+};
+
+export const formatHour = (at: Date, words: Words): string => format(at, "hour", words.locale);
 
 /** Formats a moment with its zone, and with its date unless that is today. */
 export const formatTime = (at: Date, now: Date, words: Words): string => {
-  const date =
-    dayOf(at) === dayOf(now)
-      ? ""
-      : `${at.toLocaleDateString(words.locale, { timeZone, dateStyle: "medium" })} `;
+  const isToday = format(at, "date", words.locale) === format(now, "date", words.locale);
+  const date = isToday ? "" : `${format(at, "date", words.locale)} `;
   return `${date}${formatHour(at, words)} (${words.timeZone})`;
 };
