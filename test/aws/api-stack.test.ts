@@ -159,8 +159,8 @@ describe.each(apis)("the $api.name API", (stack) => {
         { requestsPerSecond: ThrottlingRateLimit, burst: ThrottlingBurstLimit },
       ],
     );
-    const own = routes.flatMap(({ method, path, throttle }) =>
-      throttle ? [[`${method} ${path}`, throttle]] : [],
+    const own = routes.flatMap(({ path, throttle, ...route }) =>
+      throttle ? methodsOf(route).map((method) => [`${method} ${path}`, throttle]) : [],
     );
     expect(Object.fromEntries(settings)).toEqual({ "* *": api.throttle, ...Object.fromEntries(own) });
   });
