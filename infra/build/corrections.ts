@@ -104,9 +104,9 @@ const acknowledge = {
   "sendMessageAck(node, NACK_REASONS.MissingMessageSecret)": "sendMessageAck(node)",
   "sendMessageAck(node, NACK_REASONS.ParsingError)": "sendMessageAck(node)",
   "sendMessageAck(node, NACK_REASONS.UnhandledError);": "sendMessageAck(node);",
-  // a Boom: the stanza itself is wrong, and would be so again
+  // a Boom: the stanza itself is wrong, and would be so again; a code: the database failed, and the message is to come again
   "sendMessageAck(node, NACK_REASONS.UnhandledError).catch":
-    "sendMessageAck(node, error?.isBoom ? undefined : NACK_REASONS.UnhandledError).catch",
+    "(error?.code ? ws.close() : sendMessageAck(node, error?.isBoom ? undefined : NACK_REASONS.UnhandledError)).catch",
   "await sendReceipt(msg.key.remoteJid, participant, [msg.key.id], type);":
     "await sendReceipt(msg.key.remoteJid, participant, [msg.key.id], type);\nawait sendMessageAck(node);",
 };

@@ -122,16 +122,29 @@ test("BERHENTI behind a message that was read and is delivered again arrives", a
   expect(await isOut()).toBe(true);
 });
 
-test("STOP that cannot be decrypted because the database fails is delivered again at the next login", async () => {
+test("STOP of a number whose LID the platform does not say is read", async () => {
   await startOpen();
-  await write("hello");
-  await database.admin`alter table messaging.auth_key rename to missing`;
-  await platform.write(phone, "stop");
-  await platform.until(() => platform.sockets.loggedIn === 0);
-  await database.admin`alter table messaging.missing rename to auth_key`;
-  await untilHandled();
+  platform.behave({ cleanAcks: true, failDirectory: true });
+  await write("stop");
   expect(await isOut()).toBe(true);
 });
+
+test.each([
+  ["a person who wrote before", () => write("hello")],
+  ["a stranger", async () => {}],
+])(
+  "STOP of %s that cannot be decrypted because the database fails is delivered again at the next login",
+  async (_, before) => {
+    await startOpen();
+    await before();
+    await database.admin`alter table messaging.auth_key rename to missing`;
+    await platform.write(phone, "stop");
+    await platform.until(() => platform.sockets.loggedIn === 0);
+    await database.admin`alter table messaging.missing rename to auth_key`;
+    await untilHandled();
+    expect(await isOut()).toBe(true);
+  },
+);
 
 test("STOP of the account itself, and of its own devices, does nothing", async () => {
   await startOpen();

@@ -19,7 +19,10 @@ type FindLids = Parameters<SocketConfig["makeSignalRepository"]>[2];
 /** As long as devices are cached. */
 const maxAgeMs = 5 * 60_000;
 
-/** Remembers which numbers have no LID: baileys would ask for it at every step of a send, within the account's transaction. */
+/**
+ * Remembers which numbers have no LID: baileys would ask for it at every step of a send, within the account's transaction.
+ * A message that arrives while the platform does not say is read by its number, as it would be rejected otherwise.
+ */
 const rememberMissing = (findLids: FindLids): FindLids => {
   const missingUntil = new BoundedMap<number>();
   return (
@@ -27,7 +30,10 @@ const rememberMissing = (findLids: FindLids): FindLids => {
     (async (jids) => {
       const asked = jids.filter((jid) => steadyNow() >= (missingUntil.get(jid) ?? 0));
       if (asked.length === 0) return [];
-      const found = await findLids(asked);
+      const found = await findLids(asked).catch((error: unknown) => {
+        if (sendProgress.getStore()) throw error;
+        return undefined;
+      });
       for (const jid of found ? asked : [])
         if (!found?.some(({ pn }) => pn === jid)) missingUntil.set(jid, steadyNow() + maxAgeMs);
       return found;
