@@ -130,6 +130,10 @@ const warnOf = async (sender: string, url: string, secret: string): Promise<stri
   const trial = await tryAddress(url, [readSecretText(secret)]);
   const { status = 0 } = trial;
   if (status >= 300 && status < 400) return [`Warning: ${url} ${redirects(status)}.`];
+  if (status === 410)
+    return [
+      `Warning: ${url} answered 410. The first change will disable it: correct the backend, and test it.`,
+    ];
   return [
     `A test event: ${describeTrial(trial)}. Once the backend has the secret: npm run callback -- test ${sender}`,
   ];
@@ -155,6 +159,9 @@ const test = (sender: string) => async (directory: Directory) => {
     throw new CommandError(
       `${sender} has no callbacks. To add one: npm run callback -- add ${sender} https://backend.city.example/messages`,
     );
+  const disabled = new Set(
+    (await directory.list()).flatMap(({ url, disabledAt }) => (disabledAt ? url : [])),
+  );
   const trials = await Promise.all(
     callbacks.map(async ({ url, secrets }) => {
       if (secrets) return { url, ...(await tryAddress(url, secrets)) };
@@ -162,7 +169,12 @@ const test = (sender: string) => async (directory: Directory) => {
     }),
   );
   return {
-    text: trials.map((trial) => `${trial.url}: ${describeTrial(trial)}`).join("\n"),
+    text: trials
+      .map((trial) => {
+        const gone = `; it is disabled because it answered 410. To enable it: npm run callback -- add ${sender} ${trial.url}`;
+        return `${trial.url}: ${describeTrial(trial)}${disabled.has(trial.url) ? gone : ""}`;
+      })
+      .join("\n"),
     json: {
       trials: trials.map(({ status = null, reason = null, ...trial }) => ({ ...trial, status, reason })),
     },
@@ -234,13 +246,23 @@ const list = (sender: string) => async (directory: Directory) => {
   return { text: tables.join("\n\n"), json: { callbacks: [...callbacks], dead: [...dead] } };
 };
 
-const replay = async (directory: Directory): Promise<Reply> => {
-  const replayed = await directory.replay();
-  return {
-    text: replayed > 0 ? `${replayed} dead letters will be sent again` : "No dead letters. Nothing to do.",
-    json: { replayed },
+const replay =
+  (sender: string) =>
+  async (directory: Directory): Promise<Reply> => {
+    const replayed = await directory.replay();
+    const kept = (await directory.list()).filter(({ disabledAt, dead }) => disabledAt && dead > 0);
+    const lines = kept.map(
+      ({ url, dead }) =>
+        `${dead} wait for ${url}, which answered 410 and is disabled. First: npm run callback -- add ${sender} ${url}`,
+    );
+    const nothing = kept.length > 0 ? [] : ["No dead letters. Nothing to do."];
+    return {
+      text: [...(replayed > 0 ? [`${replayed} dead letters will be sent again`] : nothing), ...lines].join(
+        "\n",
+      ),
+      json: { replayed },
+    };
   };
-};
 
 const about = `Manage the addresses to which the changes of a sender's messages are sent.
 
@@ -289,7 +311,7 @@ export const run = command("callback", about, (program, answer) => {
     .description("send the dead letters of a sender again, for another 24 hours")
     .argument(...sender)
     .option(...stage)
-    .action(answer((name, given) => withCallbacks(name, given, replay)));
+    .action(answer((name, given) => withCallbacks(name, given, replay(name))));
 });
 
 if (import.meta.main) await runCommand(run);

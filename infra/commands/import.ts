@@ -15,7 +15,8 @@ import { RejectionReport } from "./rejections.ts";
 const tables = [residentImport, categoryImport, galleryImport];
 
 const about = `Import a CSV file of any size. Rows with a known key are updated, others are added. Rows that fail validation
-are written to FILE.rejected.csv with line number and reason. After an interruption, run the same command again.`;
+are written to FILE.rejected.csv with line number and reason. After an interruption, run the same command again.
+Each run writes FILE.rejected.csv anew: correct a copy with another name, and import that.`;
 
 const describe = ({ name, columns }: ImportTable) =>
   `\n  ${name}\n${columns
@@ -23,7 +24,7 @@ const describe = ({ name, columns }: ImportTable) =>
     .join("\n")}`;
 
 const columnsHelp = `
-The first line names the columns, in any order; unknown columns are ignored. -, 0 and NULL count as blank:
+The first line names the columns, in any order; unknown columns are ignored. what each reads as blank, such as -, is in the guide:
 ${tables.map(describe).join("\n")}`;
 
 /** Two connections load faster, because PostgreSQL uses one core per connection; more gain little. */

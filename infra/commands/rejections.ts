@@ -3,6 +3,8 @@ import { formatRecord } from "#lib/import/csv.ts";
 import type { Rejection } from "#lib/import/table.ts";
 import { CommandError } from "./command.ts";
 
+const added = ["line", "reason", "unreadable"];
+
 /**
  * The report of rejected rows: a CSV file with line, reason and the original fields, so that corrected rows can be
  * imported from it. It contains personal data, so only its owner may read it.
@@ -10,12 +12,16 @@ import { CommandError } from "./command.ts";
 export class RejectionReport {
   readonly #file: string;
   readonly #headers: readonly string[];
+  /** The places of the columns that are written. */
+  readonly #kept: readonly number[];
   readonly #counts = new Map<string, number>();
   #descriptor: number | undefined;
 
   /** Removes the report of an earlier run; the first rejection creates a new file. */
   constructor(file: string, headers: readonly string[]) {
     this.#file = file;
+    // a corrected report has them
+    this.#kept = headers.flatMap((header, i) => (added.includes(header) ? [] : i));
     this.#headers = headers;
     this.#attempt(() => rmSync(file, { force: true }));
   }
@@ -35,7 +41,7 @@ export class RejectionReport {
     }
     const lines = rejections.map(({ line, reason, fields, text }) => {
       const whole = fields !== undefined && fields.slice(this.#headers.length).join("").trim() === "";
-      const columns = this.#headers.map((_, i) => (whole && fields[i]) || "");
+      const columns = this.#kept.map((i) => (whole && fields[i]) || "");
       return formatRecord([String(line), reason, ...columns, whole ? "" : text]);
     });
     this.#attempt(() => writeSync(this.#open(), lines.join("")));
@@ -49,7 +55,10 @@ export class RejectionReport {
   #open(): number {
     if (this.#descriptor !== undefined) return this.#descriptor;
     this.#descriptor = openSync(this.#file, "wx", 0o600);
-    writeSync(this.#descriptor, formatRecord(["line", "reason", ...this.#headers, "unreadable"]));
+    writeSync(
+      this.#descriptor,
+      formatRecord(["line", "reason", ...this.#kept.map((i) => this.#headers[i] ?? ""), "unreadable"]),
+    );
     return this.#descriptor;
   }
 

@@ -140,7 +140,7 @@ export const tooManyMismatches = (retryAfterSeconds: number) =>
 export const tooManyResidents = (retryAfterSeconds: number, left = 0) =>
   tooMany(
     left > 0
-      ? `This answer has more residents than your agreement leaves for today: ${left}. Ask for a smaller page, try again in ${retryAfterSeconds} seconds, or ask the operator for a higher limit.`
+      ? `This page has more residents than your agreement leaves in 24 hours: ${left}. Send page_size ${left} or less, try again in ${retryAfterSeconds} seconds, or ask the operator for a higher limit.`
       : `In the last 24 hours, your agency has read as many residents as its agreement allows. Try again in ${retryAfterSeconds} seconds, or ask the operator for a higher limit.`,
     retryAfterSeconds,
   );

@@ -23,11 +23,11 @@ export const readHeaders = ({ headers, multiValueHeaders }: APIGatewayProxyEvent
 });
 
 /**
- * Finds a text with U+FFFD: a program that read it with the wrong encoding lost a letter there. Sent on, stored or
- * compared, it would be a wrong statement.
+ * Finds a text with U+FFFD, or with half a surrogate pair: a program that read it with the wrong encoding, or cut it, lost a
+ * letter there. Sent on, stored or compared, it would be a wrong statement.
  */
 const findDamaged = (input: unknown, path = "", depth = 0): string | undefined => {
-  if (typeof input === "string") return input.includes("\uFFFD") ? path : undefined;
+  if (typeof input === "string") return input.includes("\uFFFD") || !input.isWellFormed() ? path : undefined;
   if (typeof input !== "object" || input === null || input instanceof Uint8Array) return undefined;
   // no known field is deeper, and an unknown one may be nested without end
   if (depth > 3) return undefined;
@@ -38,7 +38,7 @@ const findDamaged = (input: unknown, path = "", depth = 0): string | undefined =
   return undefined;
 };
 
-/** @throws Fault 400 for a text with U+FFFD. */
+/** @throws Fault 400 for a text with a lost letter. */
 const requireWholeText = (input: unknown, where: Where): void => {
   const damaged = findDamaged(input);
   if (damaged === undefined) return;
@@ -46,7 +46,7 @@ const requireWholeText = (input: unknown, where: Where): void => {
   const field = /^[a-z_]{1,40}$/.test(damaged) ? damaged : where;
   throw invalidField(
     field,
-    `A character was lost (U+FFFD) in ${field}; the text was read with another encoding: read and send it as UTF-8`,
+    `A character was lost (U+FFFD) in ${field}; the text was read with another encoding, or cut within a character: read and send it as UTF-8`,
   );
 };
 
@@ -54,7 +54,7 @@ const requireWholeText = (input: unknown, where: Where): void => {
  * Validates input against its schema. A header and a form may have any characters: the form's token is only looked up.
  *
  * @throws Fault 400 that lists each invalid field with the schema's message, or `params.fault` of the first issue; and for
- * a text with U+FFFD.
+ * a text with a lost letter.
  */
 export const check = <T>(schema: z.ZodMiniType<T>, input: unknown, where: Where): T => {
   if (where !== "headers" && where !== "form") requireWholeText(input, where);

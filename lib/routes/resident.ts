@@ -26,8 +26,7 @@ const paging = {
 const jsonObject = { error: 'The body must be a JSON object, for example {"page_number": 1}' };
 
 const blankAsAbsent = z.transform((value: string) => {
-  // half a surrogate pair would be no JSON to the database
-  const text = value.toWellFormed().normalize("NFC").trim();
+  const text = value.normalize("NFC").trim();
   return text === "" ? undefined : text;
 });
 

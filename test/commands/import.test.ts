@@ -98,6 +98,7 @@ test("reports rejected rows with line and reason in a private file that can be c
   expect(second).toMatch(/^5,the quotes do not match,,/);
   const corrected = readFileSync(report, "utf8").replace(",123,", `,${inventResident(2).values[0]},`);
   expect((await run("import", "residents", write(corrected, "corrected.csv"))).out).toContain("1 added");
+  expect(readFileSync(join(folder, "corrected.rejected.csv"), "utf8")).toMatch(head ?? "none");
 });
 
 test("rejected rows are summed by reason, the most frequent first", async () => {

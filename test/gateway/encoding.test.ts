@@ -75,7 +75,7 @@ test.each(endpoints)("%s that declares another charset is rejected", async (_, e
 test.each(endpoints)(
   "%s with the mark of a lost letter is rejected, also when it is escaped",
   async (_, endpoint) => {
-    for (const mark of ["\uFFFD", "\\ufffd"]) {
+    for (const mark of ["\uFFFD", "\\ufffd", "\\ud83d"]) {
       const answer = await post(endpoint, json, endpoint.body.replace("É", mark));
       expect(answer).toMatchObject({ status: 400, text: expect.stringContaining("U+FFFD") });
     }

@@ -131,7 +131,7 @@ test("a page with more residents than are left is not shown, and a smaller one i
   const refused = await post(key, "", { page_size: 6 });
   expect([refused.status, ((await refused.json()) as { message: string }).message]).toEqual([
     429,
-    expect.stringContaining("leaves for today: 5. Ask for a smaller page"),
+    expect.stringContaining("leaves in 24 hours: 5. Send page_size 5 or less"),
   ]);
   expect(await statusOf(key, "", { page_size: 5 })).toBe(200);
   expect(await countOf(name)).toMatchObject({ residents: 30 });

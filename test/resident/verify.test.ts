@@ -116,7 +116,7 @@ describe("wrong input", () => {
   test.each([
     ["[]", 400],
     ["{", 400],
-    [`{"p_nik":"${nik}","p_nama":"\\ud800"}`, 200],
+    [`{"p_nik":"${nik}","p_nama":"\\ud800"}`, 400],
     [JSON.stringify({ p_nik: nik, p_nama: "x".repeat(70_000) }), 413],
   ])("%#: a body that is no object, no JSON, half a character or too large: %i", async (body, status) =>
     expect((await verify(body)).status).toBe(status),
