@@ -105,7 +105,8 @@ test("a partner's limits are those of 50 clerks, unless others are given, and ma
     status: 0,
     out: expect.stringContaining("apply to its next read"),
   });
-  expect([await limits(), await reads(keyIn(out)), await reads(keyIn(out))]).toEqual([[1, null], 200, 429]);
+  // a page has more residents than that
+  expect([await limits(), await reads(keyIn(out))]).toEqual([[1, null], 429]);
   expect(await limits()).toEqual([1, null]);
   await partner("limit", name, "--residents-per-day", "none");
   await partner("rotate", name);
