@@ -11,9 +11,12 @@ import { CommandError, WrongCall } from "./command.ts";
 const noDatabase = `No database was found. To start a local one, run npm run dev in another terminal.
 For another database, set DATABASE_URL, or DATABASE_SECRET_ID with AWS_REGION and AWS credentials.`;
 
+/** Whether commands use the running `npm run dev`. */
+export const isLocal = (): boolean => !(findSetting("DATABASE_URL") ?? findSetting("DATABASE_SECRET_ID"));
+
 /** @throws WrongCall for a stage without its database, because the command would use that of `npm run dev`. */
 export const requireStageDatabase = (stage: string | undefined, role: LoginRole): void => {
-  if (stage === undefined || findSetting("DATABASE_URL") || findSetting("DATABASE_SECRET_ID")) return;
+  if (stage === undefined || !isLocal()) return;
   throw new WrongCall(
     `--stage ${stage} needs the database of that stage: set DATABASE_SECRET_ID=${secretsPrefix(stage)}database/${role}, ` +
       "AWS_REGION and AWS credentials.",
@@ -39,9 +42,6 @@ const needsTls = (url: string): boolean => {
   const { hostname, searchParams } = parsed;
   return !["127.0.0.1", "localhost", "[::1]"].includes(hostname) && !searchParams.has("sslmode");
 };
-
-/** Whether commands use the running `npm run dev`. */
-export const isLocal = (): boolean => !(findSetting("DATABASE_URL") ?? findSetting("DATABASE_SECRET_ID"));
 
 const connection = async (role: LoginRole, max: number): Promise<postgres.Sql> => {
   const url = findSetting("DATABASE_URL");

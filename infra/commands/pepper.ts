@@ -4,6 +4,7 @@ import { readSecret } from "#lib/secrets/secret.ts";
 import type { SecretValue } from "#lib/secrets/table/table.ts";
 import { readLocalSecret } from "../local/secrets/store.ts";
 import { WrongCall } from "./command.ts";
+import { isLocal } from "./connect.ts";
 
 type Pepper = SecretValue<"audit-pepper">;
 
@@ -24,6 +25,5 @@ export const findPepper = async (
   if (secret && !secret.includes(local))
     throw new WrongCall(`${setting} must be the full name of the secret ${local}.`);
   if (secret) return readSecret(secret, pepperSchema());
-  if (findSetting("DATABASE_URL") ?? findSetting("DATABASE_SECRET_ID")) return undefined;
-  return readLocalSecret(local);
+  return isLocal() ? readLocalSecret(local) : undefined;
 };

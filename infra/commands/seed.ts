@@ -1,14 +1,13 @@
 import type postgres from "postgres";
-import { findSetting } from "#lib/config.ts";
 import { inventedRegion } from "../local/seed/resident-rows.ts";
 import { storeSeed } from "../local/seed/seed.ts";
 import { CommandError, command, readWhole, runCommand } from "./command.ts";
-import { withConnection } from "./connect.ts";
+import { isLocal, withConnection } from "./connect.ts";
 import { startProgress } from "./progress.ts";
 
 /** Prevents invented residents from being mixed with real ones. */
 const requireNoRealData = async (sql: postgres.Sql) => {
-  if (!findSetting("DATABASE_URL") && !findSetting("DATABASE_SECRET_ID")) return;
+  if (isLocal()) return;
   const [real] =
     await sql`select from resident.resident where not starts_with(nik, ${inventedRegion}) limit 1`;
   if (real) throw new CommandError("This database contains real residents and is not seeded.");

@@ -7,13 +7,10 @@ import { readSecret } from "#lib/secrets/secret.ts";
 import { findDevFile, localFolder } from "../../local/dev-file.ts";
 import { readLocalSecret } from "../../local/secrets/store.ts";
 import { CommandError } from "../command.ts";
-import { withConnection } from "../connect.ts";
+import { isLocal, withConnection } from "../connect.ts";
 
 /** How long to retry while the messenger is unavailable. */
 const maxWaitMs = 10_000;
-
-const isElsewhere = () =>
-  findSetting("DATABASE_URL") !== undefined || findSetting("DATABASE_SECRET_ID") !== undefined;
 
 const need = (name: "MESSENGER_URL" | "MESSENGER_TOKEN_SECRET_ID" | "PEPPER_SECRET_ID"): string => {
   if (findSetting(name) === undefined)
@@ -22,7 +19,7 @@ const need = (name: "MESSENGER_URL" | "MESSENGER_TOKEN_SECRET_ID" | "PEPPER_SECR
 };
 
 const findAccess = async (): Promise<MessengerAccess> => {
-  if (isElsewhere()) {
+  if (!isLocal()) {
     const url = need("MESSENGER_URL");
     return { url, ...(await readSecret(need("MESSENGER_TOKEN_SECRET_ID"), messengerTokenSchema())) };
   }
@@ -31,7 +28,7 @@ const findAccess = async (): Promise<MessengerAccess> => {
 };
 
 const findPepper = async (): Promise<NotifyContext["pepper"]> => {
-  if (!isElsewhere()) return digestWith(readLocalSecret("opt-out-pepper"));
+  if (isLocal()) return digestWith(readLocalSecret("opt-out-pepper"));
   need("PEPPER_SECRET_ID");
   return digestTerm();
 };
