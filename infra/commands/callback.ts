@@ -1,20 +1,22 @@
 import type { Sql } from "postgres";
 import { findSetting } from "#lib/config.ts";
 import { apiSender } from "#lib/messaging/submission.ts";
-import {
-  guardConnector,
-  publicOrLoopback,
-  publicWeb,
-  resolveHost,
-} from "#lib/messenger/accept/address-guard.ts";
 import { type CallbackSummary, callbackDirectory } from "#lib/messenger/callback/directory.ts";
-import { isAccepted, postTest, type Trial } from "#lib/messenger/callback/post.ts";
-import { readSecretText } from "#lib/messenger/callback/signature.ts";
+import { isAccepted } from "#lib/messenger/callback/post.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { basicSchema, messengerKeySchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
 import { listTerms } from "#lib/sender/terms.ts";
 import { readLocalSecret } from "../local/secrets/store.ts";
+import {
+  checkAddress,
+  describeTrial,
+  isRedirect,
+  readUrl,
+  redirects,
+  tryAddress,
+  warnOf,
+} from "./callback-address.ts";
 import { CommandError, command, exitCodes, type Reply, runCommand, WrongCall } from "./command.ts";
 import { isLocal, requireStageDatabase, withConnection } from "./connect.ts";
 import { overlap, readUsername, stage } from "./credential.ts";
@@ -22,22 +24,6 @@ import { formatTable, formatTime } from "./listing.ts";
 
 /** Dead letters that `list` shows. */
 const shownDead = 50;
-
-const wrongUrl =
-  "URL must be an https address on port 443 without credentials, such as https://backend.city.example/messages";
-
-/** Of `npm run dev`, an address on this machine may have any port and no TLS. */
-const readUrl = (text: string): string => {
-  const url = URL.parse(text);
-  const isBare = url && !url.username && !url.password && !url.hash && text.length <= 2_048;
-  if (!isBare) throw new WrongCall(wrongUrl);
-  const isPlain = url.protocol === "https:" && url.port === "";
-  const isHere = /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
-  if (isPlain || (isLocal() && isHere && /^https?:$/.test(url.protocol))) return url.href;
-  throw new WrongCall(
-    isLocal() ? `${wrongUrl}, or on this machine, such as http://localhost:4000/messages` : wrongUrl,
-  );
-};
 
 /** The key with which the messenger decrypts the secrets: of the stage, or of the running `npm run dev`. */
 const readKey = async () => {
@@ -80,28 +66,6 @@ const requireSender = async (sender: string, sql: Sql): Promise<void> => {
   );
 };
 
-const policy = () => (isLocal() ? publicOrLoopback : publicWeb);
-
-/**
- * Checks an address as the messenger does before each call.
- *
- * @returns a warning if its host is not found from here.
- * @throws CommandError if a call would be refused.
- */
-const checkAddress = async (url: string): Promise<string | undefined> => {
-  const { hostname } = new URL(url);
-  const addresses = await resolveHost(hostname).catch(() => []);
-  const forbidden = addresses.find(({ address }) => policy()(address, 443));
-  if (forbidden)
-    throw new CommandError(
-      `${hostname} has the address ${forbidden.address}, which is not public, so the messenger does not call it. ` +
-        "Use a host that anyone on the internet can reach",
-    );
-  return addresses.length === 0
-    ? `${hostname} was not found in the DNS from here. The messenger looks it up before each call.`
-    : undefined;
-};
-
 const unknown = (sender: string, url: string) =>
   new CommandError(
     `${sender} has no callback to ${url}. See: npm run callback -- list ${sender}, or add it: npm run callback -- add ${sender} ${url}`,
@@ -111,33 +75,6 @@ const showSecret = (url: string, secret: string): Reply => ({
   text: `${url}\n${secret}\n\nSend it over a secure channel. It is stored encrypted, and cannot be shown again.`,
   json: { url, secret },
 });
-
-const redirects = (status: number) =>
-  `answered ${status}, and redirects are not followed: nothing will be delivered. Use the address to which it leads. ` +
-  "Google Apps Script always answers 302: put a backend or a function that answers 2xx before it";
-
-const describeTrial = ({ status, reason, ms }: Trial): string => {
-  if (status === undefined) return `no answer (${reason}) after ${ms} ms`;
-  if (status >= 300 && status < 400) return `${redirects(status)}; ${ms} ms`;
-  return `${status} after ${ms} ms`;
-};
-
-const tryAddress = (url: string, secrets: readonly Uint8Array[]): Promise<Trial> =>
-  postTest(guardConnector({ policy: policy() }), url, secrets);
-
-/** What the first call to an address says: it may reject the secret, which its owner does not know yet. */
-const warnOf = async (sender: string, url: string, secret: string): Promise<string[]> => {
-  const trial = await tryAddress(url, [readSecretText(secret)]);
-  const { status = 0 } = trial;
-  if (status >= 300 && status < 400) return [`Warning: ${url} ${redirects(status)}.`];
-  if (status === 410)
-    return [
-      `Warning: ${url} answered 410. The first change will disable it: correct the backend, and test it.`,
-    ];
-  return [
-    `A test event: ${describeTrial(trial)}. Once the backend has the secret: npm run callback -- test ${sender}`,
-  ];
-};
 
 const add = (sender: string, url: string) => async (directory: Directory, sql: Sql) => {
   await requireSender(sender, sql);
@@ -159,24 +96,25 @@ const test = (sender: string) => async (directory: Directory) => {
     throw new CommandError(
       `${sender} has no callbacks. To add one: npm run callback -- add ${sender} https://backend.city.example/messages`,
     );
-  const disabled = new Set(
-    (await directory.list()).flatMap(({ url, disabledAt }) => (disabledAt ? url : [])),
-  );
   const trials = await Promise.all(
-    callbacks.map(async ({ url, secrets }) => {
-      if (secrets) return { url, ...(await tryAddress(url, secrets)) };
-      return { url, status: undefined, reason: "the secret cannot be decrypted", ms: 0 };
+    callbacks.map(async ({ url, disabledAt, secrets }) => {
+      if (secrets) return { url, disabledAt, ...(await tryAddress(url, secrets)) };
+      return { url, disabledAt, status: undefined, reason: "the secret cannot be decrypted", ms: 0 };
     }),
   );
   return {
     text: trials
       .map((trial) => {
         const gone = `; it is disabled because it answered 410. To enable it: npm run callback -- add ${sender} ${trial.url}`;
-        return `${trial.url}: ${describeTrial(trial)}${disabled.has(trial.url) ? gone : ""}`;
+        return `${trial.url}: ${describeTrial(trial)}${trial.disabledAt ? gone : ""}`;
       })
       .join("\n"),
     json: {
-      trials: trials.map(({ status = null, reason = null, ...trial }) => ({ ...trial, status, reason })),
+      trials: trials.map(({ status = null, reason = null, disabledAt: _shown, ...trial }) => ({
+        ...trial,
+        status,
+        reason,
+      })),
     },
     code: trials.every(({ status }) => status && isAccepted(status)) ? exitCodes.done : exitCodes.partly,
   };
@@ -228,7 +166,7 @@ const list = (sender: string) => async (directory: Directory) => {
         return [
           `${url} answered 410 and gets nothing more. If that was a mistake: npm run callback -- add ${sender} ${url}`,
         ];
-      return lastStatus && lastStatus >= 300 && lastStatus < 400 ? [`${url} ${redirects(lastStatus)}.`] : [];
+      return lastStatus && isRedirect(lastStatus) ? [`${url} ${redirects(lastStatus)}.`] : [];
     }),
     ...(dead.length > 0
       ? [

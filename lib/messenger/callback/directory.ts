@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
 import type { Encryption } from "../outbox/encryption.ts";
 import { openSecrets, secretContext } from "./callbacks.ts";
-import { lastStatus } from "./event.ts";
+import { lastStatus, secretsOf } from "./event.ts";
 import { secretText } from "./signature.ts";
 
 /** Standard Webhooks asks for 24 to 64 bytes. */
@@ -84,14 +84,17 @@ export const callbackDirectory = (sql: postgres.Sql, encryption: Encryption, sen
       from messaging.callback where sender = ${sender} order by url`,
 
     /** Lists the addresses with the secrets that sign now; without any if another key has encrypted them. */
-    async listSecrets(): Promise<{ url: string; secrets: Buffer[] | undefined }[]> {
-      const rows = await sql<{ url: string; secret: Buffer; previous: Buffer | null }[]>`
-        select url, secret, case when previous_until > now() then previous_secret end as previous
+    async listSecrets() {
+      const rows = await sql<
+        { url: string; disabledAt: Date | null; secret: Buffer; previous: Buffer | null }[]
+      >`
+        select url, disabled_at as "disabledAt", secret,
+          case when previous_until > now() then previous_secret end as previous
         from messaging.callback where sender = ${sender} order by url`;
-      return rows.map(({ url, secret, previous }) => {
-        const secrets = previous === null ? [secret] : [secret, previous];
-        return { url, secrets: openSecrets({ sender, url, secrets }, encryption) };
-      });
+      return rows.map(({ url, disabledAt, ...row }) => ({
+        ...{ url, disabledAt },
+        secrets: openSecrets({ sender, url, secrets: secretsOf(row) }, encryption),
+      }));
     },
 
     /** Lists the oldest events that were given up. */

@@ -32,6 +32,15 @@ type Row = Omit<Event, "secrets" | "message"> & {
 
 /** Of one address at once; while it fails, one event shows whether it is back. */
 const perCallback = 8;
+/** The secrets that sign now. */
+export const secretsOf = <T extends Uint8Array>({
+  secret,
+  previous,
+}: {
+  secret: T;
+  previous: T | null;
+}): T[] => (previous === null ? [secret] : [secret, previous]);
+
 const toEvent = ({
   secret,
   previous,
@@ -48,7 +57,7 @@ const toEvent = ({
   ...event
 }: Row): Event => ({
   ...event,
-  secrets: previous === null ? [secret] : [secret, previous],
+  secrets: secretsOf({ secret, previous }),
   message: {
     id: messageId,
     status,
