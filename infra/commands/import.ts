@@ -24,7 +24,7 @@ const describe = ({ name, columns }: ImportTable) =>
     .join("\n")}`;
 
 const columnsHelp = `
-The first line names the columns, in any order; unknown columns are ignored. what each reads as blank, such as -, is in the guide:
+The first line names the columns, in any order; unknown columns are ignored. What each reads as blank, such as -, is in the guide:
 ${tables.map(describe).join("\n")}`;
 
 /** Two connections load faster, because PostgreSQL uses one core per connection; more gain little. */

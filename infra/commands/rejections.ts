@@ -11,9 +11,10 @@ const added = ["line", "reason", "unreadable"];
  */
 export class RejectionReport {
   readonly #file: string;
-  readonly #headers: readonly string[];
-  /** The places of the columns that are written. */
-  readonly #kept: readonly number[];
+  /** Columns of the file. */
+  readonly #width: number;
+  /** Those that are written, with their places in the file. */
+  readonly #columns: readonly { readonly header: string; readonly place: number }[];
   readonly #counts = new Map<string, number>();
   #descriptor: number | undefined;
 
@@ -21,8 +22,10 @@ export class RejectionReport {
   constructor(file: string, headers: readonly string[]) {
     this.#file = file;
     // a corrected report has them
-    this.#kept = headers.flatMap((header, i) => (added.includes(header) ? [] : i));
-    this.#headers = headers;
+    this.#columns = headers
+      .map((header, place) => ({ header, place }))
+      .filter(({ header }) => !added.includes(header));
+    this.#width = headers.length;
     this.#attempt(() => rmSync(file, { force: true }));
   }
 
@@ -40,8 +43,8 @@ export class RejectionReport {
       this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
     }
     const lines = rejections.map(({ line, reason, fields, text }) => {
-      const whole = fields !== undefined && fields.slice(this.#headers.length).join("").trim() === "";
-      const columns = this.#kept.map((i) => (whole && fields[i]) || "");
+      const whole = fields !== undefined && fields.slice(this.#width).join("").trim() === "";
+      const columns = this.#columns.map(({ place }) => (whole && fields[place]) || "");
       return formatRecord([String(line), reason, ...columns, whole ? "" : text]);
     });
     this.#attempt(() => writeSync(this.#open(), lines.join("")));
@@ -57,7 +60,7 @@ export class RejectionReport {
     this.#descriptor = openSync(this.#file, "wx", 0o600);
     writeSync(
       this.#descriptor,
-      formatRecord(["line", "reason", ...this.#kept.map((i) => this.#headers[i] ?? ""), "unreadable"]),
+      formatRecord(["line", "reason", ...this.#columns.map(({ header }) => header), "unreadable"]),
     );
     return this.#descriptor;
   }
