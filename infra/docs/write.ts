@@ -1,4 +1,4 @@
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { composeDocument } from "#lib/openapi/document.ts";
 import { type Language, languages } from "#lib/openapi/text.ts";
@@ -41,6 +41,19 @@ const composeSite = (): Files => {
   );
 };
 
+/** Makes a folder contain these files. What is right stays untouched, because other processes may be reading it. */
+const fillFolder = (folder: string, files: Files): void => {
+  const names = new Set(files.map(([name]) => name));
+  for (const name of globSync("**/*.*", { cwd: folder }))
+    if (!names.has(name)) rmSync(`${folder}/${name}`, { recursive: true, force: true });
+  for (const [name, content] of files) {
+    const file = `${folder}/${name}`;
+    if (existsSync(file) && readFileSync(file).equals(Buffer.from(content))) continue;
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  }
+};
+
 /**
  * Writes the files that the documentation functions serve beside their bundles, and for tools `openapi.json` and the list of
  * packages in the site.
@@ -48,14 +61,7 @@ const composeSite = (): Files => {
  * @param folderOf returns the folder of a function's bundle. @param output folder of the build.
  */
 export const writeDocumentation = (folderOf: (fn: string) => string, output: string): void => {
-  const write = (fn: string, files: Files) => {
-    const folder = `${folderOf(fn)}/docs`;
-    rmSync(folder, { recursive: true, force: true });
-    for (const [name, content] of files) {
-      mkdirSync(dirname(`${folder}/${name}`), { recursive: true });
-      writeFileSync(`${folder}/${name}`, content);
-    }
-  };
+  const write = (fn: string, files: Files) => fillFolder(`${folderOf(fn)}/docs`, files);
   write(
     "docs/openapi",
     languages.flatMap((language) =>

@@ -6,6 +6,7 @@ import { startTask } from "#lib/messenger/task.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { noSettings } from "../fleet/assignment.ts";
 import { loopback } from "../steps/loopback.ts";
+import { readPeakBytes } from "../steps/peak-memory.ts";
 
 /** The settings of a messenger in another process; passed as JSON in its only argument. */
 export interface Assignment {
@@ -37,7 +38,7 @@ const task = await startTask({
   connector: loopback,
 });
 const print = (what: object) => process.stdout.write(`${JSON.stringify(what)}\n`);
-process.stdin.on("data", () => print({ peakBytes: process.resourceUsage().maxRSS * 1024 }));
+process.stdin.on("data", () => print({ peakBytes: readPeakBytes() }));
 process.stdin.on("end", async () => {
   await task.stop();
   process.exit(0); // baileys leaves timers of up to 30 s behind

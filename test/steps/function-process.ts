@@ -1,5 +1,6 @@
 import type { Context } from "aws-lambda";
 import { bundleFolder } from "../../infra/build/build.ts";
+import { readPeakBytes } from "./peak-memory.ts";
 
 /*
  * A function's bundle in a separate process, which can be killed like a Lambda environment. Its arguments are the
@@ -14,6 +15,6 @@ const context: Pick<Context, "awsRequestId" | "getRemainingTimeInMillis"> = {
 };
 const answer: unknown = await handler(JSON.parse(event), context);
 const milliseconds = Math.round(performance.now() - started);
-const peakMegabytes = Math.round(process.resourceUsage().maxRSS / 1024);
+const peakMegabytes = Math.round((readPeakBytes() ?? 0) / 1024 ** 2);
 process.stdout.write(`${JSON.stringify({ milliseconds, peakMegabytes, answer })}\n`);
 process.exit();

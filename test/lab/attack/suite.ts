@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
 import type { Api } from "../../../infra/aws/api.ts";
 import { integrationApi } from "../../../infra/aws/integration-api.ts";
 import { messagingApi } from "../../../infra/aws/messaging-api.ts";
@@ -6,6 +5,7 @@ import { type City, withoutAddressLimits } from "../../../infra/local/city.ts";
 import { startGateway } from "../../../infra/local/gateway/gateway.ts";
 import { demoPhone } from "../../../infra/local/messenger/messenger.ts";
 import { openSystem, overHttp } from "../../contract/system.ts";
+import { readPeakBytes } from "../../steps/peak-memory.ts";
 import { attackAccess } from "./access.ts";
 import { attackWithBombs, attackWithUploads } from "./bombs.ts";
 import { type Finding, Tally } from "./finding.ts";
@@ -48,16 +48,10 @@ const openUnlimited = (api: Api, { invoke }: City) =>
 /** The container's limit (infra/aws/constructs/messenger-task.ts). */
 const taskMib = 512;
 
-/** @returns the largest memory that the messenger has had; Linux alone tells it. */
-const findPeakMib = ({ messenger }: City): number | undefined => {
-  const file = `/proc/${messenger?.process.pid}/status`;
-  const found = existsSync(file) && /VmHWM:\s+(\d+) kB/.exec(readFileSync(file, "utf8"));
-  return found ? Math.round(Number(found[1]) / 1_024) : undefined;
-};
-
-const judgeMemory = (city: City): Finding[] => {
-  const peak = findPeakMib(city);
-  if (peak === undefined) return [];
+const judgeMemory = ({ messenger }: City): Finding[] => {
+  const bytes = messenger && readPeakBytes(messenger.process.pid);
+  if (bytes === undefined) return [];
+  const peak = Math.round(bytes / 1024 ** 2);
   const tally = new Tally(`the messenger's memory, at most ${peak} MiB`);
   tally.count(peak > taskMib ? `${peak} MiB are more than its container's ${taskMib}` : undefined);
   return [tally.finding];

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import sharp from "sharp";
 import { Pool } from "undici";
+import { readPeakBytes } from "../../steps/peak-memory.ts";
 import { type Scene, startScene } from "./scene.ts";
 
 const mebibyte = 1024 * 1024;
@@ -39,8 +40,7 @@ interface MemoryFigures {
 const toMb = (bytes: number) => Number((bytes / mebibyte).toFixed(1));
 
 /** The peak of resident memory since the start or the last `resetPeak`. */
-const readPeakMb = (pid: number) =>
-  Math.round(Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024);
+const readPeakMb = (pid: number) => Math.round((readPeakBytes(pid) ?? 0) / mebibyte);
 
 const resetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, "5");
 

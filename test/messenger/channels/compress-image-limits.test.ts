@@ -137,11 +137,12 @@ const measureMib = async (image: Buffer): Promise<number> => {
   writeFileSync(join(folder, "image"), image);
   const program = `
     import { readFileSync } from "node:fs";
+    import { readPeakBytes } from ${JSON.stringify(resolve("test/steps/peak-memory.ts"))};
     import { compressImage } from ${JSON.stringify(resolve("lib/messenger/channels/compress-image.ts"))};
     const image = readFileSync(${JSON.stringify(join(folder, "image"))});
-    const before = process.resourceUsage().maxRSS;
+    const before = readPeakBytes();
     const bytes = await compressImage(image);
-    console.log(bytes === image ? "as it was" : (process.resourceUsage().maxRSS - before) / 1024);
+    console.log(bytes === image ? "as it was" : (readPeakBytes() - before) / 1024 ** 2);
   `;
   const flags = ["--input-type=module", "--eval", program];
   const { stdout } = await promisify(execFile)(process.execPath, flags);
