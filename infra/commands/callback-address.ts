@@ -4,7 +4,7 @@ import {
   publicWeb,
   resolveHost,
 } from "#lib/messenger/accept/address-guard.ts";
-import { postTest, type Trial } from "#lib/messenger/callback/post.ts";
+import { isRedirect, postTest, type Trial } from "#lib/messenger/callback/post.ts";
 import { readSecretText } from "#lib/messenger/callback/signature.ts";
 import { CommandError, WrongCall } from "./command.ts";
 import { isLocal } from "./connect.ts";
@@ -46,8 +46,6 @@ export const checkAddress = async (url: string): Promise<string | undefined> => 
     ? `${hostname} was not found in the DNS from here. The messenger looks it up before each call.`
     : undefined;
 };
-
-export const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
 export const redirects = (status: number) =>
   `answered ${status}, and redirects are not followed: nothing will be delivered. Use the address to which it leads. ` +

@@ -2,21 +2,13 @@ import type { Sql } from "postgres";
 import { findSetting } from "#lib/config.ts";
 import { apiSender } from "#lib/messaging/submission.ts";
 import { type CallbackSummary, callbackDirectory } from "#lib/messenger/callback/directory.ts";
-import { isAccepted } from "#lib/messenger/callback/post.ts";
+import { isAccepted, isRedirect } from "#lib/messenger/callback/post.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { basicSchema, messengerKeySchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
 import { listTerms } from "#lib/sender/terms.ts";
 import { readLocalSecret } from "../local/secrets/store.ts";
-import {
-  checkAddress,
-  describeTrial,
-  isRedirect,
-  readUrl,
-  redirects,
-  tryAddress,
-  warnOf,
-} from "./callback-address.ts";
+import { checkAddress, describeTrial, readUrl, redirects, tryAddress, warnOf } from "./callback-address.ts";
 import { CommandError, command, exitCodes, type Reply, runCommand, WrongCall } from "./command.ts";
 import { isLocal, requireStageDatabase, withConnection } from "./connect.ts";
 import { overlap, readUsername, stage } from "./credential.ts";

@@ -87,11 +87,12 @@ const formatKeys = (keys: readonly KeySummary[]): string =>
   formatTable(
     [
       ...["partner", "plan", "key", "scopes", ...stateColumns, "purposes", "fields"],
-      ...["residents/day", "look-ups/min"],
+      ...["read in 24 h", "residents/day", "look-ups/min"],
     ],
     keys.map((key) => [
       ...[key.partnerId, key.plan, key.keyId, key.scopes],
       ...[...formatState(key), key.purposes ?? none, key.fields ?? allFields],
+      String(key.residentsRead),
       ...[key.residentsPerDay, key.lookUpsPerMinute].map((number) => number?.toString() ?? none),
     ]),
   );

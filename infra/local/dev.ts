@@ -38,7 +38,11 @@ const choosePort = async (
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     if (wanted !== undefined)
       throw new CommandError(`Port ${wanted} is in use. Choose another one with --${name}.`);
-    return findPort();
+    const other = await findPort();
+    console.error(
+      `Port ${defaultPorts[name]} is in use: ${other} takes its place. --${name} chooses another one.`,
+    );
+    return other;
   }
 };
 

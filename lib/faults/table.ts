@@ -128,22 +128,26 @@ export const keyReused = row(
 export const tooManyAttempts = (retryAfterSeconds: number) =>
   tooMany(`Too many attempts. Try again in ${retryAfterSeconds} seconds.`, retryAfterSeconds);
 export const throttled = tooMany("Too many requests at once. Try again in a second.", 1);
-export const tooManyMisses = tooMany(
-  "Too many searches today for numbers that do not exist. Check the source of the numbers. Searches by number work again when fewer than 200 in the last 24 hours had no result.",
-  60 * 60,
-);
+export const tooManyMisses = (retryAfterSeconds: number) =>
+  tooMany(
+    `Too many searches today for numbers that do not exist. Check the source of the numbers. Searches by number work again when fewer than 200 in the last 24 hours had no result, in ${retryAfterSeconds} seconds.`,
+    retryAfterSeconds,
+  );
 export const tooManyMismatches = (retryAfterSeconds: number) =>
   tooMany(
     `Too many verifications with wrong values in the last 24 hours, of this number or by your agency. Check the values with the citizen, and try again in ${retryAfterSeconds} seconds.`,
     retryAfterSeconds,
   );
-export const tooManyResidents = (retryAfterSeconds: number, left = 0) =>
-  tooMany(
+/** @param retryAfterSeconds undefined for a page with more residents than the whole agreement. */
+export const tooManyResidents = (left: number, retryAfterSeconds?: number): FaultRow => {
+  const refusal =
     left > 0
-      ? `This page has more residents than your agreement leaves in 24 hours: ${left}. Send page_size ${left} or less, try again in ${retryAfterSeconds} seconds, or ask the operator for a higher limit.`
-      : `In the last 24 hours, your agency has read as many residents as its agreement allows. Try again in ${retryAfterSeconds} seconds, or ask the operator for a higher limit.`,
-    retryAfterSeconds,
-  );
+      ? `This page has more residents than your agreement leaves in 24 hours: ${left}. Send page_size ${left} or less,`
+      : "In the last 24 hours, your agency has read as many residents as its agreement allows.";
+  const again = retryAfterSeconds && `${left > 0 ? "try" : "Try"} again in ${retryAfterSeconds} seconds,`;
+  const message = [refusal, again, "or ask the operator for a higher limit."].filter(Boolean).join(" ");
+  return { ...row(429, "too_many_requests", message), ...(retryAfterSeconds && { retryAfterSeconds }) };
+};
 export const overQuota = tooMany(
   "The daily quota of this key is used up. Ask the operator for a larger plan.",
   3_600,

@@ -25,7 +25,8 @@ interface Columns {
 }
 
 const checkValue = ({ header, check, whenAbsent }: FileColumn, value: string): string | undefined => {
-  if (value.includes("\uFFFD")) return `${header} is not valid UTF-8`;
+  if (value.includes("\uFFFD"))
+    return `${header} contains \uFFFD, in place of letters that were lost or are not UTF-8`;
   if (value.includes("\0")) return `${header} contains a NUL character`;
   if (isSpreadsheetError(value)) return `${header} is an error of a spreadsheet`;
   if (value === "" && whenAbsent !== undefined) return undefined;

@@ -38,6 +38,9 @@ import { runWatch } from "./send/watch.ts";
 import { buildServer, type Health } from "./server.ts";
 import { type Leadership, leadTerm } from "./term.ts";
 
+/** Of a WebP image, for which the caller waits. */
+const conversionMs = 5_000;
+
 export interface TaskOptions extends OperatorConsoleOptions {
   /** Opens a pool of connections as the messenger's role. @param onClose is called when one is closed. */
   readonly connect: (max: number, onClose?: () => void) => Promise<postgres.Sql>;
@@ -111,8 +114,6 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     notify,
   };
   const store = openIntake(sql);
-  // the caller waits for it
-  const convert = (image: Buffer) => convertImage(image, { maxMs: 5_000 });
   const metrics = startMetrics(
     sql,
     () => leaderships.size > 0,
@@ -130,7 +131,10 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
         {
           ...acceptance,
           store,
-          fetchMedia: (wanted, bytes) => openSource(wanted, bytes, connector, convert),
+          fetchMedia: (wanted, bytes) =>
+            openSource(wanted, bytes, connector, (image) =>
+              convertImage(image, { maxMs: conversionMs, signal }),
+            ),
         },
         submission,
         inline,

@@ -21,7 +21,8 @@ export const rowOf = (name: table.FaultName, { auth, maxBodyBytes = defaultMaxBy
     requestTooLarge: table.requestTooLarge(auth.kind === "basic"),
     tooManyAttempts: table.tooManyAttempts(60),
     tooManyMismatches: table.tooManyMismatches(3_600),
-    tooManyResidents: table.tooManyResidents(3_600),
+    tooManyMisses: table.tooManyMisses(3_600),
+    tooManyResidents: table.tooManyResidents(0, 3_600),
     outcomeUnknown: table.outcomeUnknown(true),
   };
   return rows[name];

@@ -32,6 +32,8 @@ export interface KeySummary {
   residentsPerDay: number | null;
   /** Null for no limit. */
   lookUpsPerMinute: number | null;
+  /** That the partner has read within 24 hours, with all its keys together. */
+  residentsRead: number;
   keyId: string;
   scopes: string;
   /** Joined by commas; null if none is required. */
@@ -122,7 +124,7 @@ export const partnerDirectory = (sql: postgres.Sql) => ({
   /** Lists all keys with their state, by partner and age. */
   list: (): Promise<KeySummary[]> => sql<KeySummary[]>`
     select p.id as "partnerId", p.plan, p.residents_per_day as "residentsPerDay",
-      p.look_ups_per_minute as "lookUpsPerMinute", k.id as "keyId", array_to_string(k.scopes, ' ') as scopes,
+      p.look_ups_per_minute as "lookUpsPerMinute", resident.count_read_by(p.id) as "residentsRead", k.id as "keyId", array_to_string(k.scopes, ' ') as scopes,
       array_to_string(k.purposes, ',') as purposes, array_to_string(k.fields, ',') as fields,
       case when k.revoked_at is not null then 'revoked' when partner.is_active(k) then 'active' else 'expired' end
         as state,

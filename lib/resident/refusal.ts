@@ -19,11 +19,11 @@ const wrongPurpose = (codes: string) =>
 const refusals: Readonly<Record<string, (detail: string) => Fault>> = {
   MI400: (codes) => invalidField("x-purpose", wrongPurpose(codes)),
   MI403: () => new Fault(nameNotAgreed),
-  MI429: () => new Fault(tooManyMisses),
+  MI429: (detail) => new Fault(tooManyMisses(Number(detail))),
   MI430: (detail) => new Fault(tooManyMismatches(Number(detail))),
   MI431: (detail) => {
-    const [seconds, left] = detail.split(" ").map(Number);
-    return new Fault(tooManyResidents(seconds ?? 0, left));
+    const [left = 0, seconds] = detail.trim().split(" ").map(Number);
+    return new Fault(tooManyResidents(left, seconds));
   },
 };
 

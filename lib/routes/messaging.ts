@@ -2,7 +2,7 @@
 // reply_message_id replyTo
 import * as z from "zod/mini";
 import { messagingEnvelope } from "#lib/faults/messaging-envelope.ts";
-import { findImageHeader } from "#lib/messaging/image-type.ts";
+import { findImageHeader, isWebp } from "#lib/messaging/image-type.ts";
 import { isWithinReach } from "#lib/messaging/instant.ts";
 import {
   MessageState,
@@ -54,7 +54,10 @@ const ImageForm = z
       image: z.optional(
         upload("image", "image_url").check(
           z.refine(({ content }) => findImageHeader(content) !== undefined, {
-            error: "image must be a JPG or PNG file by its content, not only by its name",
+            error: ({ input }) =>
+              isWebp((input as { content: Buffer }).content)
+                ? "image is a WebP file; convert it to JPG or PNG, or send its URL in image_url, which converts it"
+                : "image must be a JPG or PNG file by its content, not only by its name",
           }),
         ),
       ),

@@ -137,6 +137,16 @@ test("a page with more residents than are left is not shown, and a smaller one i
   expect(await countOf(name)).toMatchObject({ residents: 30 });
 });
 
+test("a page with more residents than the whole agreement names the largest page, and no time to wait", async () => {
+  const { key } = await addPartner({ residentsPerDay: 5 });
+  const refused = await post(key, "", { page_size: 6 });
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, null]);
+  expect(((await refused.json()) as { message: string }).message).toMatch(
+    /: 5\. Send page_size 5 or less, or ask the operator/,
+  );
+  expect(await statusOf(key, "", { page_size: 5 })).toBe(200);
+});
+
 test.each<[string, readonly [path: string, body: object], object, number | null, number]>([
   ["residents", ["", { page_size: 20 }], { residents: 20 }, 30, 0],
   ["misses", ["/search", { p_nik: unknown }], { misses: 200 }, null, 199],

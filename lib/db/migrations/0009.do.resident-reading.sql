@@ -150,8 +150,22 @@ create index read_count_by_partner on resident.read_count (partner_id, since);
 
 create function resident.daily_misses() returns integer language sql immutable return 200;
 
+-- In how many seconds there is room for this many more, when what was read longest ago is a day old.
+create function resident.seconds_to_room(partner text, agreed integer, room integer, of_misses boolean) returns integer
+language sql stable
+set search_path = resident, pg_temp as $$
+  select ceil(extract(epoch from max(since) + interval '1 day' - now()))::integer
+  from (
+    select since,
+      sum(sum(case when of_misses then misses else residents end)) over (order by since desc) as since_then
+    from resident.read_count where partner_id = partner and since > now() - interval '1 day' group by since
+  ) spans
+  where since_then + room > agreed
+$$;
+
 -- Fails if the partner's agreement has no room for this many residents more within a day, or, by number, if the limit of
--- misses has none. The detail of the first says in how many seconds there is room, and how many are left.
+-- misses has none. The detail says in how many seconds there is room; of residents first how many are left, and no
+-- seconds for a page of more than the agreement has, which a page of more than all agreed ones never has.
 create function resident.check_reads(partner text, by_number boolean, room integer default 1, counted integer default 0)
 returns bigint
 language plpgsql volatile
@@ -159,24 +173,29 @@ set search_path = resident, pg_temp as $$
 declare
   agreed constant integer := (select p.residents_per_day from partner.partner p where p.id = partner);
   made record;
+  remaining bigint;
 begin
   select coalesce(sum(residents), 0) as residents, coalesce(sum(misses), 0) as misses into made from resident.read_count
   where partner_id = partner and since > now() - interval '1 day';
   if made.residents + room > agreed then
-    raise exception using errcode = 'MI431', message = 'more residents than agreed', detail = (
-      select format('%s %s', ceil(extract(epoch from max(since) + interval '1 day' - now())),
-        greatest(0, agreed - made.residents + counted))
-      from (
-        select since, sum(sum(residents)) over (order by since desc) as since_then from resident.read_count
-        where partner_id = partner and since > now() - interval '1 day' group by since
-      ) spans
-      where since_then + room > agreed);
+    remaining := greatest(0, agreed - made.residents + counted);
+    raise exception using errcode = 'MI431', message = 'more residents than agreed', detail = format('%s %s', remaining,
+      case when counted <= agreed or remaining = 0 then resident.seconds_to_room(partner, agreed, room, false) end);
   end if;
   if by_number and made.misses + room > resident.daily_misses() then
-    raise exception using errcode = 'MI429', message = 'too many searches for numbers that do not exist';
+    raise exception using errcode = 'MI429', message = 'too many searches for numbers that do not exist',
+      detail = resident.seconds_to_room(partner, resident.daily_misses(), room, true)::text;
   end if;
   return agreed - made.residents;
 end
+$$;
+
+-- How many residents a partner has read within a day, for the operator who grants them.
+create function resident.count_read_by(partner text) returns integer
+language sql stable security definer
+set search_path = resident, pg_temp as $$
+  select coalesce(sum(residents), 0)::integer from resident.read_count
+  where partner_id = partner and since > now() - interval '1 day'
 $$;
 
 -- Counts a read, and fails if a limit has no room for it. Near one, it waits for other reads of the partner, so that
@@ -289,5 +308,7 @@ $$;
 
 grant usage on schema resident to municipal_resident;
 grant execute on function resident.list, resident.search to municipal_resident;
+grant usage on schema resident to municipal_partner_admin;
+grant execute on function resident.count_read_by to municipal_partner_admin;
 
 reset role;

@@ -175,9 +175,10 @@ export const failEvent = async (
           ${isOfAddress ? sql`0` : delay(sql, sql`attempts - 1`, firstSeconds, longestSeconds)}
       where seq = ${seq}
     )
-    update messaging.callback set failures = failures + 1,
-      retry_at = now() + interval '1 second' * greatest(${retryAfterSeconds}::float8,
-        ${delay(sql, sql`failures`, firstSeconds, longestOfAddressSeconds)})
+    -- attempts at the same time fail for one reason: the first of them counts
+    update messaging.callback set failures = failures + (retry_at <= now())::integer,
+      retry_at = greatest(retry_at, now() + interval '1 second' * greatest(${retryAfterSeconds}::float8,
+        case when retry_at <= now() then ${delay(sql, sql`failures`, firstSeconds, longestOfAddressSeconds)} else 0 end))
     where id = ${callbackId} and ${isOfAddress}`;
 };
 

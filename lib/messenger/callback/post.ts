@@ -60,6 +60,7 @@ const ask = async (
 };
 
 export const isAccepted = (status: number): boolean => status >= 200 && status < 300;
+export const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
 /**
  * Sends a callback once.

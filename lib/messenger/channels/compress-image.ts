@@ -74,9 +74,12 @@ export const inTurn = async (
   { signal, maxMs = defaultMaxMs }: DecodingOptions,
 ): Promise<Buffer> => {
   const turn = last;
-  const work = turn.then(() => decode(Math.ceil(maxMs / 1_000)));
+  const work = turn.then(() => {
+    signal?.throwIfAborted();
+    return decode(Math.ceil(maxMs / 1_000));
+  });
   last = work.catch(() => {});
-  await turn;
+  await untilAborted(turn, signal);
   return deadline(untilAborted(work, signal), maxMs);
 };
 

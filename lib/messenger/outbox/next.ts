@@ -85,8 +85,7 @@ const conditions = (sql: postgres.ISql, restrictions: Restrictions) => {
     firstOfNumber: sql`
       select seq as first_seq from messaging.message other
       where other.is_open and other.phone = waiting.phone and other.queue in (select queue from mine)
-        and (other.state = 'SENDING' or other.epoch is not null
-          or (other.not_before <= now() and other.expires_at > now()))
+        and (other.epoch is not null or (other.not_before <= now() and other.expires_at > now()))
       order by other.priority, other.seq limit 1`,
   };
 };

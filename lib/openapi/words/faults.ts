@@ -124,16 +124,16 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     id: "Terlalu banyak permintaan sekaligus. Coba lagi setelah `Retry-After` detik, dengan laju lebih rendah.",
   },
   tooManyMisses: {
-    en: "The partner has searched for 200 numbers within a day that no resident has. Check the source of the numbers; searches by name still work.",
-    id: "Mitra telah mencari 200 nomor dalam sehari yang tidak dimiliki penduduk mana pun. Periksa sumber nomornya; pencarian nama tetap berfungsi.",
+    en: "The partner has searched for 200 numbers within a day that no resident has. Check the source of the numbers; searches by number work again after `Retry-After` seconds, searches by name at once.",
+    id: "Mitra telah mencari 200 nomor dalam sehari yang tidak dimiliki penduduk mana pun. Periksa sumber nomornya; pencarian nomor berfungsi lagi setelah `Retry-After` detik, pencarian nama tetap berfungsi.",
   },
   tooManyMismatches: {
     en: "Within 24 hours, 10 verifications of this number had a wrong value, by all agencies together, or 1,000 of your agency. Check the values with the citizen; try again after `Retry-After` seconds.",
     id: "Dalam 24 jam, 10 verifikasi nomor ini berisi nilai yang salah, dari semua instansi, atau 1.000 dari instansi Anda. Periksa nilainya bersama warga; coba lagi setelah `Retry-After` detik.",
   },
   tooManyResidents: {
-    en: "Within 24 hours, the agency has been shown or has looked up as many residents as its agreement allows. Wait `Retry-After` seconds, or ask the operator for a higher limit.",
-    id: "Dalam 24 jam, instansi telah melihat atau mencari penduduk sebanyak yang diizinkan perjanjiannya. Tunggu `Retry-After` detik, atau minta batas yang lebih tinggi kepada pengelola.",
+    en: "Within 24 hours, the agency has been shown or has looked up as many residents as its agreement allows. Wait `Retry-After` seconds, or ask the operator for a higher limit. Without `Retry-After`, the page has more residents than the agreement; send a smaller `page_size`.",
+    id: "Dalam 24 jam, instansi telah melihat atau mencari penduduk sebanyak yang diizinkan perjanjiannya. Tunggu `Retry-After` detik, atau minta batas yang lebih tinggi kepada pengelola. Tanpa `Retry-After`, halaman berisi lebih banyak penduduk daripada perjanjian; kirim `page_size` yang lebih kecil.",
   },
   overQuota: {
     en: "The daily quota of the key's plan is used up. Ask the operator for a larger plan.",

@@ -5,6 +5,7 @@ import { askAs, gatewayFix, needs, phone, schemaFix, suffixed } from "./messagin
 
 const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ", "base64");
 const gif = Buffer.from("GIF89a-no-image");
+const webp = Buffer.from("RIFF\0\0\0\0WEBPVP8 ");
 const address = "https://example.com/a.png";
 type Fields = Record<string, string | Buffer>;
 /** What is wrong, the form, and part of the message that says how to fix it. */
@@ -14,6 +15,7 @@ export const wrongImages: [string, Fields, string][] = [
   ["a blank address", { phone, image_url: "" }, "exactly one of"],
   ["both sources", { phone, image: png, image_url: address }, "exactly one of"],
   ["a GIF that is named .png", { phone, image: gif }, "JPG or PNG"],
+  ["a WebP file", { phone, image: webp }, "send its URL in image_url"],
   ...["ftp://example.com/a.png", "example.com/a.png", "file:///etc/passwd"].map(
     (wrong): [string, Fields, string] => [wrong, { phone, image_url: wrong }, "image_url must be"],
   ),

@@ -166,6 +166,23 @@ test("an address that is not public is never called", async () => {
   expect(receiver.calls).toEqual([]);
 });
 
+test("attempts that fail at the same time count as one failure of their address", async () => {
+  const receiver = await startReceiver(() => 503);
+  await register(receiver.url);
+  const paused = { ...schedule, firstSeconds: 1_000, longestOfAddressSeconds: 1_000 };
+  const task = await startCalling({ ...paused, everyMs: 86_400_000 });
+  const messages = await Promise.all([1, 2, 3].map(() => running.submit(task, {})));
+  for (const { id } of messages) await running.eventually(task, id, "READ");
+  await task.stop();
+  await startCalling(paused);
+  await receiver.until(() => receiver.calls.length === messages.length);
+  await expect.poll(async () => (await directory.list())[0]?.lastStatus).toBe(503);
+  await expect
+    .poll(() => running.database.admin`select from messaging.callback_event where last_status = 503`)
+    .toHaveLength(messages.length);
+  expect((await directory.list())[0]?.failures).toBe(1);
+});
+
 test("an address whose secret another key has encrypted fails, and is not called", async () => {
   const receiver = await startReceiver();
   const other = encryptionWith(secretTable["messenger-key"].mint());

@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from "sharp";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { compressImage, inTurn } from "#lib/messenger/channels/compress-image.ts";
 import { photo, picture, pixelsOf } from "./pictures.ts";
 
@@ -121,7 +121,10 @@ test("returns an image unchanged that would not get smaller", async () => {
   expect((await compressImage(small)) === small).toBe(true);
 });
 
-test("does not wait for an image that nobody needs any more when its turn comes", async () => {
+test("neither waits for an image that nobody needs any more, nor decodes it", async () => {
   const signal = AbortSignal.abort(new Error("not needed"));
-  await expect(inTurn(async () => Buffer.from("decoded"), { signal })).rejects.toThrow("not needed");
+  const decode = vi.fn(async () => Buffer.from("decoded"));
+  await expect(inTurn(decode, { signal })).rejects.toThrow("not needed");
+  await inTurn(async () => Buffer.from("the next one"), {});
+  expect(decode).not.toHaveBeenCalled();
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { listAlerts } from "#lib/messenger/console/page/alerts.ts";
 import type { View } from "#lib/messenger/console/page/view.ts";
+import type { CallbackSummary } from "#lib/messenger/console/state/callbacks.ts";
 import type { Connection, ConsoleState } from "#lib/messenger/console/state/state.ts";
 import { type Language, languages } from "#lib/messenger/console/words/language.ts";
 import { connected } from "../../steps/console-state.ts";
@@ -25,6 +26,11 @@ const due = {
   ...{ oldest_seconds: 0, oldest_urgent_seconds: 0, callback_seconds: 0 },
 } as const;
 
+const callbackThat = (fails: Partial<CallbackSummary>): ConsoleState => {
+  const [callback = expect.fail("has no callback")] = well().callbacks;
+  return { ...well(), callbacks: [{ ...callback, failures: 2, ...fails }] };
+};
+
 describe("what is wrong has its start and what to do", () => {
   test.each<[string, ConsoleState | undefined, string, RegExp, number | undefined]>([
     ["state", undefined, "its state cannot be read", /log/, undefined],
@@ -40,16 +46,19 @@ describe("what is wrong has its start and what to do", () => {
     ],
     [
       "callback-1",
-      {
-        ...well(),
-        callbacks: well()
-          .callbacks.slice(0, 1)
-          .map((one) => ({ ...one, disabledAt: ago(600) })),
-      },
+      callbackThat({ disabledAt: ago(600) }),
       "tax-office at backend.city.example has answered 410",
       /npm run callback -- list tax-office/,
       600,
     ],
+    [
+      "callback-1",
+      callbackThat({ lastStatus: 302, oldest: ago(60) }),
+      "answers with a redirect",
+      /list tax/,
+      60,
+    ],
+    ["callback-1", callbackThat({ lastStatus: 503, oldest: ago(3_600) }), "fails", /-- test tax-/, 3_600],
     ["stopped", with_({ kind: "stopped", answer: 403 }), "(code 403)", /follow its instructions/, 3_600],
     [
       "banned",

@@ -1,4 +1,5 @@
 import { type Html, html } from "#lib/html.ts";
+import { isRedirect } from "../../callback/post.ts";
 import { findDisconnection } from "../../channels/platform-codes.ts";
 import { tooOldSeconds } from "../../outbox/depth.ts";
 import { adviceOf } from "../words/advice.ts";
@@ -125,11 +126,22 @@ const ofReplies = ({ state, words: { alerts } }: View): Alert[] =>
       ]
     : [];
 
-const ofCallbacks = ({ state, words: { alerts } }: View): Alert[] =>
-  (state?.callbacks ?? []).flatMap(({ id, host, sender, disabledAt }) => {
-    if (!disabledAt) return [];
-    const what = alerts.callback.what(host, sender);
-    return [{ name: `callback-${id}`, what, since: disabledAt, todo: alerts.callback.todo(quote(sender)) }];
+/** A backend is restarted within this time. */
+const callbackPatienceMs = 30 * 60_000;
+
+const ofCallbacks = ({ state, words: { alerts }, now }: View): Alert[] =>
+  (state?.callbacks ?? []).flatMap(({ id, host, sender, disabledAt, failures, lastStatus, oldest }) => {
+    const name = `callback-${id}`;
+    const quoted = quote(sender);
+    if (disabledAt) {
+      const { what, todo } = alerts.callback;
+      return [{ name, what: what(host, sender), since: disabledAt, todo: todo(quoted) }];
+    }
+    const redirects = lastStatus !== null && isRedirect(lastStatus);
+    const isLong = oldest !== null && now.getTime() - oldest.getTime() >= callbackPatienceMs;
+    if (failures === 0 || !(redirects || isLong)) return [];
+    const { what, todo } = redirects ? alerts.callbackRedirects : alerts.callbackFails;
+    return [{ name, what: what(host, sender), since: oldest ?? undefined, todo: todo(quoted) }];
   });
 
 /** Lists what is wrong, worst first: what stops all messages, then some, then those of a job. */
