@@ -151,7 +151,10 @@ describe("a bad row", () => {
       Buffer.from(`\n${line(2)}\n`),
     ]);
     const { rows, rejections } = await read(bytes);
-    expect([rows.length, rejections[0]?.reason]).toEqual([1, "nama is not valid UTF-8"]);
+    expect([rows.length, rejections[0]?.reason]).toEqual([
+      1,
+      "nama contains \uFFFD, in place of letters that were lost or are not UTF-8",
+    ]);
   });
 
   test("with an unclosed quote does not affect other rows, wherever the next quotes are", async () => {

@@ -132,7 +132,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
     },
   },
   "partner-admin": {
-    functions: ["partner.is_active"],
+    functions: ["partner.is_active", "resident.count_read_by"],
     relations: {
       "partner.api_key": write,
       "partner.partner": write,

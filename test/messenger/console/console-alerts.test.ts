@@ -9,7 +9,11 @@ import { openLoggedIn } from "./console-browser.ts";
 
 const now = new Date("2030-01-31T20:00:00Z");
 const ago = (seconds: number) => new Date(now.getTime() - seconds * 1_000);
-const well = (): ConsoleState => ({ ...connected(), runs: [], failedJobs: [] });
+const well = (): ConsoleState => {
+  const state = connected();
+  const callbacks = state.callbacks.filter(({ failures }) => failures === 0);
+  return { ...state, callbacks, runs: [], failedJobs: [] };
+};
 const with_ = (connection: Partial<Connection>): ConsoleState => ({
   ...well(),
   connection: { kind: "open", since: ago(3_600).toISOString(), ...connection },
@@ -28,7 +32,7 @@ const due = {
 
 const callbackThat = (fails: Partial<CallbackSummary>): ConsoleState => {
   const [callback = expect.fail("has no callback")] = well().callbacks;
-  return { ...well(), callbacks: [{ ...callback, failures: 2, ...fails }] };
+  return { ...well(), callbacks: [{ ...callback, id: 1, failures: 2, ...fails }] };
 };
 
 describe("what is wrong has its start and what to do", () => {
@@ -47,13 +51,13 @@ describe("what is wrong has its start and what to do", () => {
     [
       "callback-1",
       callbackThat({ disabledAt: ago(600) }),
-      "tax-office at backend.city.example has answered 410",
+      "tax-office at events.city.example has answered 410",
       /npm run callback -- list tax-office/,
       600,
     ],
     [
       "callback-1",
-      callbackThat({ lastStatus: 302, oldest: ago(60) }),
+      callbackThat({ redirects: true, oldest: ago(60) }),
       "answers with a redirect",
       /list tax/,
       60,
@@ -124,7 +128,7 @@ test("the worst is first: what stops all messages, then some", () => {
     due: { ...due, oldest_seconds: 86_400, oldest_urgent_seconds: 700 },
   };
   const names = alertsOf(state).map(({ name }) => name);
-  expect(names).toEqual(["stopped", "paused", "urgentOld", "limited", "job"]);
+  expect(names).toEqual(["stopped", "paused", "urgentOld", "limited", "callback-1", "job"]);
 });
 
 test("a connection or a service that failed less than a minute ago is no alert: it is usually back by then", () => {

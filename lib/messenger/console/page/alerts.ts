@@ -1,5 +1,4 @@
 import { type Html, html } from "#lib/html.ts";
-import { isRedirect } from "../../callback/post.ts";
 import { findDisconnection } from "../../channels/platform-codes.ts";
 import { tooOldSeconds } from "../../outbox/depth.ts";
 import { adviceOf } from "../words/advice.ts";
@@ -130,14 +129,13 @@ const ofReplies = ({ state, words: { alerts } }: View): Alert[] =>
 const callbackPatienceMs = 30 * 60_000;
 
 const ofCallbacks = ({ state, words: { alerts }, now }: View): Alert[] =>
-  (state?.callbacks ?? []).flatMap(({ id, host, sender, disabledAt, failures, lastStatus, oldest }) => {
+  (state?.callbacks ?? []).flatMap(({ id, host, sender, disabledAt, failures, redirects, oldest }) => {
     const name = `callback-${id}`;
     const quoted = quote(sender);
     if (disabledAt) {
       const { what, todo } = alerts.callback;
       return [{ name, what: what(host, sender), since: disabledAt, todo: todo(quoted) }];
     }
-    const redirects = lastStatus !== null && isRedirect(lastStatus);
     const isLong = oldest !== null && now.getTime() - oldest.getTime() >= callbackPatienceMs;
     if (failures === 0 || !(redirects || isLong)) return [];
     const { what, todo } = redirects ? alerts.callbackRedirects : alerts.callbackFails;

@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import { usernameOf } from "#lib/messaging/submission.ts";
 import { lastStatus } from "../../callback/event.ts";
+import { isRedirect } from "../../callback/post.ts";
 
 /** Where the changes of a sender's messages are sent, and what waits for it. */
 export interface CallbackSummary {
@@ -12,6 +13,8 @@ export interface CallbackSummary {
   readonly failures: number;
   /** Of the last attempt that failed; null without an answer, and for none. */
   readonly lastStatus: number | null;
+  /** Whether that was a redirect, which is not followed. */
+  readonly redirects: boolean;
   /** When the address answered 410, so that it gets nothing more. */
   readonly disabledAt: Date | null;
   readonly waiting: number;
@@ -22,7 +25,7 @@ export interface CallbackSummary {
 
 const maxCallbacks = 100;
 
-type Row = Omit<CallbackSummary, "host"> & { url: string };
+type Row = Omit<CallbackSummary, "host" | "redirects"> & { url: string };
 
 /** Lists the callbacks by sender. */
 export const listCallbacks = async (sql: postgres.ISql): Promise<CallbackSummary[]> => {
@@ -39,5 +42,6 @@ export const listCallbacks = async (sql: postgres.ISql): Promise<CallbackSummary
     ...row,
     sender: usernameOf(sender),
     host: new URL(url).host,
+    redirects: row.lastStatus !== null && isRedirect(row.lastStatus),
   }));
 };
