@@ -117,6 +117,9 @@ create table messaging.message (
   refusals jsonb,
   accepted_at timestamptz not null default now(),
   not_before timestamptz not null default now(),
+  -- while a schedule or quiet hours hold it: nothing that looks for the next message reads it. Not not_before, whose index would
+  -- make each retry a change of all indexes
+  held_until timestamptz,
   -- from when its channel could send it: the next one begins anew
   due_at timestamptz not null default now(),
   expires_at timestamptz not null,
@@ -141,8 +144,9 @@ create table messaging.message (
 );
 -- of an expression and a condition that only the query for the first open one has: when statistics were made while little
 -- was open, others would read all by it
-create index message_open on messaging.message ((seq + 0)) where is_open and seq + 0 is not null;
-create index message_open_of_sender on messaging.message (sender, queue, lane, priority, seq) where is_open;
+create index message_open on messaging.message ((seq + 0)) where is_open and held_until is null and seq + 0 is not null;
+create index message_open_of_sender on messaging.message (sender, queue, lane, priority, seq) where is_open and held_until is null;
+create index message_held on messaging.message (held_until) where is_open and held_until is not null;
 create index message_open_of_phone on messaging.message (phone, priority, seq) where is_open;
 create index message_by_sending on messaging.message (sent_at) where sent_at is not null;
 create index message_of_media on messaging.message (media_id) where media_id is not null;

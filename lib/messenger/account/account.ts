@@ -75,7 +75,8 @@ const activateSpares = async (sql: postgres.Sql): Promise<void> => {
 
 /**
  * Takes back the messages of accounts that cannot send, and of limited ones those to new contacts, for the others of their
- * pools; activates spares. A message that may have left stays: only with the same account can it be sent again.
+ * pools; activates spares. A message that may have left stays: only with the same account can it be sent again. One that is
+ * held is taken back when its time has come.
  *
  * @returns how many messages were taken back.
  */
@@ -85,7 +86,7 @@ export const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
   if (unable === "" && limited === "") return 0;
   const queues = [unable, limited].flatMap((ids) => (ids ? ids.split(",") : [])).map((id) => `account ${id}`);
   const { count } = await sql`
-    with recursive senders (sender) as (${walkSenders(sql, sql`is_open`)}), unable as materialized (
+    with recursive senders (sender) as (${walkSenders(sql, sql`is_open and held_until is null`)}), unable as materialized (
       select id, messaging.is_ready(own) as is_limited, not exists (
           select from messaging.account first
           where first.pool = own.pool and first.state <> 'retired' and first.channel < own.channel) as is_first, (
@@ -97,7 +98,7 @@ export const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
     update messaging.message m set account = case when not is_first then other end
     from unable
     -- by sender and queue, for which there is an index: retired accounts stay in the list for ever
-    where is_open and sender in (select sender from senders) and queue = any(string_to_array(${queues.join()}, ','))
+    where is_open and held_until is null and sender in (select sender from senders) and queue = any(string_to_array(${queues.join()}, ','))
       and m.account = unable.id and ${waits(sql)} and (is_first or other <> m.account)
       and (not is_limited or not exists (
         select from messaging.contact c join messaging.account a on a.number = c.number

@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { priorities } from "#lib/messaging/submission.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import type { Lane, Outgoing } from "./message.ts";
 import type { Rotation } from "./rotation.ts";
@@ -15,6 +16,8 @@ export interface Choice {
   readonly number: string;
   /** The least urgent priority at which messages to new contacts of the account may be taken; -1 for none. */
   readonly newContactsUpTo: number;
+  /** The least urgent priority that is read in the pool's queue; all by default. */
+  readonly poolUpTo?: number | undefined;
   /** The only numbers that may be sent to while the platform does not answer for others; undefined for all. */
   readonly reachable: readonly string[] | undefined;
   /** Those that are free. */
@@ -28,12 +31,30 @@ export interface Choice {
 
 export type Restrictions = Pick<Choice, "resting" | "account" | "number" | "newContactsUpTo" | "reachable">;
 
-/** The queues that accounts take messages from: what was given to them, and those of their pools. */
-const queuesOf = (sql: postgres.ISql, accounts: readonly number[]) => {
+const leastUrgent = Math.max(...Object.values(priorities));
+
+/**
+ * The queues that accounts take messages from: what was given to them, and those of their pools.
+ *
+ * @param poolUpTo the least urgent priority that is read in the pools' queues.
+ */
+const queuesOf = (sql: postgres.ISql, accounts: readonly number[], poolUpTo = leastUrgent) => {
   const isAsked = sql`id = any(string_to_array(${accounts.join()}, ',')::smallint[])`;
   return sql`
-    select 'account ' || id::text, id from messaging.account where ${isAsked}
-    union all select 'pool ' || pool, id from messaging.account where ${isAsked} and messaging.takes_from_pool(id)`;
+    select 'account ' || id::text, id, ${leastUrgent}::smallint from messaging.account where ${isAsked}
+    union all select 'pool ' || pool, id, ${poolUpTo}::smallint from messaging.account
+      where ${isAsked} and messaging.takes_from_pool(id)`;
+};
+
+const mostReleased = 1_000;
+
+/** Lets messages be taken whose time has come, since they were scheduled or held by quiet hours. */
+export const releaseDue = async (sql: postgres.Sql): Promise<void> => {
+  for (let released = mostReleased; released === mostReleased; )
+    ({ count: released } = await sql`
+      update messaging.message set held_until = null where seq = any(array(
+        select seq from messaging.message where is_open and held_until <= now()
+        order by held_until limit ${mostReleased} for update skip locked))`);
 };
 
 /**
@@ -48,13 +69,15 @@ export const listAwaited = async (
 ): Promise<readonly number[]> => {
   const rows = await sql<{ id: number }[]>`
     with recursive mine (queue, id) as materialized (${queuesOf(sql, accounts)}),
-    senders (sender) as (${walkSenders(sql, sql`is_open and seq >= ${openFrom}`)}), awaited as materialized (
+    senders (sender) as (${walkSenders(sql, sql`is_open and held_until is null and seq >= ${openFrom}`)}), awaited as materialized (
       select queue from (select distinct queue from mine) own
       where not exists (select from messaging.control where paused) and exists (
         select from senders s cross join lateral (
           select from messaging.message waiting
-          where is_open and waiting.sender = s.sender and waiting.queue = own.queue and seq >= ${openFrom}
-            and state = 'PENDING' and not_before <= now() limit 1) first)
+          where is_open and held_until is null and waiting.sender = s.sender and waiting.queue = own.queue and seq >= ${openFrom}
+            and state = 'PENDING' and not_before <= now()
+          -- by the index, although statistics promise a row anywhere
+          order by lane, priority, seq limit 1) first)
     )
     select distinct id from mine join awaited using (queue)`;
   return rows.map(({ id }) => id);
@@ -95,7 +118,7 @@ const conditions = (sql: postgres.ISql, restrictions: Restrictions) => {
  * acceptance. Messages to a number keep their order, whoever sends them, unless the earlier one waits for quiet hours.
  */
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
-  const { epoch, account, number, lanes, underWay, rotation, openFrom } = choice;
+  const { epoch, account, number, lanes, underWay, rotation, openFrom, poolUpTo } = choice;
   const { isDue, isOn, isRested, isReachable, isAllowed, isFree, firstOfNumber } = conditions(sql, choice);
   // not after the answer, which takes a while: the message would be sent that much too late
   const asked = steadyNow();
@@ -103,8 +126,8 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
     with recursive term as materialized (
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
       select from messaging.leadership where epoch = ${epoch} for share
-    ), mine (queue, reader) as materialized (${queuesOf(sql, [account])}),
-    senders (sender) as (${walkSenders(sql, sql`is_open and seq >= ${openFrom}`)})
+    ), mine (queue, reader, up_to) as materialized (${queuesOf(sql, [account], poolUpTo)}),
+    senders (sender) as (${walkSenders(sql, sql`is_open and held_until is null and seq >= ${openFrom}`)})
     update messaging.message taken
     set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, account = ${account}, number = ${number},
       changed_at = now()
@@ -115,8 +138,9 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
         select id, priority, seq from messaging.message waiting cross join lateral (
           -- not NOT EXISTS, which the planner may execute as a join of all pending messages
           ${firstOfNumber}) of_number
-        where is_open and waiting.sender = s.sender and waiting.queue = mine.queue and waiting.lane = free.lane
-          and seq >= ${openFrom} and state = 'PENDING' and ${isDue} and ${isOn} and ${isRested} and ${isReachable} and ${isAllowed} and ${isFree}
+        where is_open and held_until is null and waiting.sender = s.sender and waiting.queue = mine.queue
+          and waiting.lane = free.lane and waiting.priority <= mine.up_to and seq >= ${openFrom} and state = 'PENDING'
+          and ${isDue} and ${isOn} and ${isRested} and ${isReachable} and ${isAllowed} and ${isFree}
           and id <> all(string_to_array(${underWay.join()}, ','))
           and seq = first_seq
         order by priority, seq limit 1) first
@@ -166,9 +190,11 @@ export interface Held {
 /** Explains why messages wait, by the conditions with which {@link takeNext} chooses. */
 export const listHeld = (sql: postgres.ISql, restrictions: Restrictions, ids: readonly string[]) => {
   const { isOn, isReachable, isContact, isAllowed, isFree, firstOfNumber } = conditions(sql, restrictions);
+  const isInLine = sql`${isFree} and state = 'PENDING' and expires_at > now() and not_before <= line.taken_from
+    and (not line.allowed or ${isAllowed}) and (not line.reachable or ${isReachable})`;
   return sql<Held[]>`
     with recursive mine (queue, reader) as materialized (${queuesOf(sql, [restrictions.account])}),
-    senders (sender) as (${walkSenders(sql, sql`is_open`)}), asked as materialized (
+    senders (sender) as (${walkSenders(sql, sql`is_open and held_until is null`)}), asked as materialized (
       select id, ${isAllowed} as allowed, ${isReachable} as reachable,
         case when epoch is null then greatest(not_before, now()) else now() end as taken_from
       from messaging.message waiting
@@ -180,14 +206,18 @@ export const listHeld = (sql: postgres.ISql, restrictions: Restrictions, ids: re
     ), heads as materialized (
       select line.*, head.priority as head_priority, head.seq as head_seq
       from (select distinct allowed, reachable, taken_from from asked) line cross join lateral (
-        select of_sender.* from senders s cross join mine
+        (select of_sender.* from senders s cross join mine
           cross join unnest(string_to_array('code,upload,other', ',')) of_lane
           cross join lateral (
             select priority, seq from messaging.message waiting
-            where is_open and waiting.sender = s.sender and waiting.queue = mine.queue and lane = of_lane
-              and ${isFree} and state = 'PENDING' and expires_at > now() and not_before <= line.taken_from
-              and (not line.allowed or ${isAllowed}) and (not line.reachable or ${isReachable})
+            where is_open and held_until is null and waiting.sender = s.sender and waiting.queue = mine.queue and lane = of_lane
+              and ${isInLine}
             order by priority, seq limit 1) of_sender
+        order by priority, seq limit 1)
+        union all
+        (select priority, seq from messaging.message waiting
+        where is_open and held_until is not null and queue in (select queue from mine) and ${isInLine}
+        order by priority, seq limit 1)
         order by priority, seq limit 1) head
     )
     select id, phone, waiting.priority, not ${isContact} as "isNewContact", ${isOn} as "isOn",

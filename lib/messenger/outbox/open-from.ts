@@ -8,15 +8,15 @@ const marginSeq = 256;
 const look = async (sql: postgres.Sql): Promise<number> => {
   const [row] = await sql<{ seq: number }[]>`
     select coalesce(min(seq + 0), (select max(seq) from messaging.message), 0)::float8 as seq
-    from messaging.message where is_open and seq + 0 is not null and not_before <= now()`;
+    from messaging.message where is_open and held_until is null and seq + 0 is not null and not_before <= now()`;
   return (row?.seq ?? 0) - marginSeq;
 };
 
 /**
  * Remembers where the messages begin that are open and due. While any transaction is held open, vacuum keeps the index entries
  * of all messages that have been closed since, and PostgreSQL would look at each of their rows to find the next one. A message that
- * becomes open or due below it, late or again, is found within a second. One that is scheduled does not count before its time: bulk
- * runs have some for a month.
+ * becomes open or due below it, late or again, is found within a second. One that is held does not count before its time: bulk runs
+ * have some for a month.
  */
 export class OpenFrom {
   #seq = Promise.resolve(0);

@@ -134,11 +134,11 @@ export const deferUntilQuietEnd = async (
     with taken as (
       -- without an epoch it does not hold back other messages to the same number
       update messaging.message set state = 'PENDING', attempts = attempts - 1, epoch = null,
-        not_before = ${quietUntil}, due_at = ${quietUntil}, changed_at = now()
+        not_before = ${quietUntil}, due_at = ${quietUntil}, held_until = ${quietUntil}, changed_at = now()
       where ${isBeingSent(sql, id, epoch)}
       returning id, quiet_hours
     )
-    update messaging.message waiting set not_before = ${quietUntil}, due_at = ${quietUntil} from taken
+    update messaging.message waiting set not_before = ${quietUntil}, due_at = ${quietUntil}, held_until = ${quietUntil} from taken
     where waiting.is_open and waiting.state = 'PENDING' and waiting.quiet_hours = taken.quiet_hours
       and waiting.not_before < ${quietUntil} and waiting.id <> taken.id`;
 };

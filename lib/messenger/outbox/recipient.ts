@@ -8,6 +8,15 @@ export const rememberRecipients = (sql: postgres.ISql) => sql`
   contact as (
     insert into messaging.contact (number, phone) select number, phone from sent where number is not null
     on conflict do nothing
+  ), given as (
+    -- what waits for the same recipient in the queue of the pool, where an account without room for new contacts rarely looks
+    update messaging.message m set account = sent.account
+    from sent cross join lateral (
+      select seq from messaging.message waiting
+      where is_open and phone = sent.phone and waiting.pool = sent.pool and waiting.account is null and state = 'PENDING'
+      -- by number, also when statistics say that nothing is open
+      order by priority, seq offset 0) of_number
+    where m.seq = of_number.seq and messaging.takes_from_pool(sent.account)
   )
   insert into messaging.route as known (pool, phone, account)
   select pool, phone, account from sent where messaging.takes_from_pool(account)

@@ -64,9 +64,10 @@ const toRows = (sql: postgres.ISql, messages: readonly (NewMessage & { readonly 
 const insertRows = (sql: postgres.ISql, from: postgres.Fragment) => sql`
   stored as (
     insert into messaging.message
-      (id, sender, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before, due_at, pool, account)
+      (id, sender, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before, due_at, held_until, pool,
+        account)
     select id, sender, kind, phone, content, media_id, priority, due + seconds * interval '1 second', quiet_hours, run,
-      start, start, pool, (
+      start, start, case when start > now() then start end, pool, (
         select r.account from messaging.route r
         where r.pool = given.pool and r.phone = given.phone and messaging.can_send(r.account))
     from (

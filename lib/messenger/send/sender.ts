@@ -38,12 +38,15 @@ export interface SenderOptions {
   readonly openFrom?: OpenFrom;
   /** How long it waits to be woken before it looks for messages by itself; by default as long as nobody watches. */
   readonly unwokenMs?: number;
+  /** How often an account without room for new contacts looks for known ones among all that wait for its pool. */
+  readonly poolEveryMs?: number | undefined;
   readonly signal: AbortSignal;
   /** Receives each outcome, for the metrics. */
   readonly onOutcome?: (outcome: "sent" | "failed" | "retried", ms: number) => void;
 }
 
 const idleMs = 500;
+const defaultPoolEveryMs = 10_000;
 /** Least time between two queries of an empty outbox. */
 const minIdleMs = 20;
 /** Composes the payload, or decrypts that of an earlier send. @returns undefined for a former leader. */
@@ -211,16 +214,23 @@ const deliver = (options: SenderOptions, message: Outgoing): Promise<void> =>
 interface Memory {
   readonly rotation: Rotation;
   readonly openFrom: OpenFrom;
+  /** When it has found nothing among all that wait for the pool. */
+  poolLookedAt: number;
 }
 
-const step = async (options: SenderOptions, { rotation, openFrom }: Memory, lanes: Lanes): Promise<void> => {
+const step = async (options: SenderOptions, memory: Memory, lanes: Lanes): Promise<void> => {
   const { sql, epoch, channel, pacing, wakeup, unwokenMs = idleMs, signal } = options;
+  const { poolEveryMs = defaultPoolEveryMs } = options;
   const now = steadyNow();
   const delayMs = channel.isOpen() ? pacing.nextAt(now) - now : idleMs;
   if (delayMs > 0) return wakeup.wait(Math.min(delayMs, idleMs), signal);
+  const restrictions = restrictionsAt(options, now);
+  const isPoolDue = now - memory.poolLookedAt >= poolEveryMs;
+  const { rotation, openFrom } = memory;
   const message = await takeNext(sql, {
     epoch,
-    ...restrictionsAt(options, now),
+    ...restrictions,
+    poolUpTo: isPoolDue ? undefined : restrictions.newContactsUpTo,
     lanes: lanes.listFree().filter((lane) => lane !== "upload" || now >= pacing.outages.until("media")),
     underWay: lanes.ids,
     rotation,
@@ -228,6 +238,7 @@ const step = async (options: SenderOptions, { rotation, openFrom }: Memory, lane
   });
   if (message?.quietUntil) return outcome.deferUntilQuietEnd(sql, message);
   if (message) return lanes.follow(message, deliver(options, message));
+  if (isPoolDue) memory.poolLookedAt = now;
   // limits the queries while many messages are accepted but none may be sent
   const woken = wakeup.wait(unwokenMs, signal);
   await setTimeout(minIdleMs);
@@ -244,7 +255,7 @@ const step = async (options: SenderOptions, { rotation, openFrom }: Memory, lane
  */
 export const runSender = async (options: SenderOptions): Promise<void> => {
   const { sql, epoch, channel, signal, wakeup, openFrom = new OpenFrom() } = options;
-  const memory = { rotation: new Rotation(), openFrom };
+  const memory: Memory = { rotation: new Rotation(), openFrom, poolLookedAt: Number.NEGATIVE_INFINITY };
   const lanes = new Lanes(() => wakeup.notify());
   const work = async () => {
     // sends that an earlier leader, or an earlier error, interrupted

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
-import { listAwaited } from "../outbox/next.ts";
+import { listAwaited, releaseDue } from "../outbox/next.ts";
 import type { OpenFrom } from "../outbox/open-from.ts";
 import type { Wakeup } from "./wakeup.ts";
 
@@ -28,6 +28,7 @@ export const runWatch = async ({ sql, senders, openFrom, wakeup, signal }: Watch
   const look = async () => {
     const led = senders();
     if (led.size === 0) return;
+    await releaseDue(sql);
     for (const id of await listAwaited(sql, [...led.keys()], await openFrom.find(sql))) led.get(id)?.notify();
   };
   while (!signal.aborted) {

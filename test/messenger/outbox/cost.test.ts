@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { firstAccount, releaseMessages } from "#lib/messenger/account/account.ts";
 import { listDepths } from "#lib/messenger/outbox/depth.ts";
-import { listAwaited } from "#lib/messenger/outbox/next.ts";
+import { type Choice, listAwaited } from "#lib/messenger/outbox/next.ts";
 import { moveLate } from "#lib/messenger/outbox/next-channel.ts";
 import { OpenFrom } from "#lib/messenger/outbox/open-from.ts";
 import { expire, markSent, recover, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
@@ -117,6 +117,43 @@ test("a message that was scheduled is found within a second after it is due, alt
   await expect
     .poll(async () => (await takeAny(sql, epoch, { openFrom: await openFrom.find(sql) }))?.id)
     .toBe("PENDING1");
+});
+
+/** What the sender and its watch do while nothing may be sent. */
+const look = async (more: Partial<Choice> = {}) => {
+  const openFrom = await new OpenFrom().find(sql);
+  await listAwaited(sql, [firstAccount], openFrom);
+  return takeAny(sql, epoch, { openFrom, ...more });
+};
+
+test("what is scheduled or waits for the end of quiet hours costs nothing until then", async () => {
+  await addMany("PENDING");
+  await put("scheduled", { send_at: new Date(Date.now() + 3_600_000).toISOString() });
+  await sql`
+    update messaging.message m set not_before = scheduled.not_before, held_until = scheduled.held_until
+    from messaging.message scheduled where scheduled.id = 'scheduled'`;
+  await analyze();
+  expect(await countRead(look)).toBeLessThan(50);
+  await put("next");
+  expect(await countRead(async () => expect((await look())?.id).toBe("next"))).toBeLessThan(50);
+});
+
+test("without room for new contacts, what waits for them costs nothing, and known contacts are found", async () => {
+  await addMany("PENDING");
+  await sql`update messaging.message set priority = 3`;
+  const isFull = { newContactsUpTo: 1, poolUpTo: 1 };
+  await sql`insert into messaging.route (pool, phone, account) values ('city', '6281300000001', ${firstAccount})`;
+  await sql`insert into messaging.contact (number, phone) values (${number}, '6281300000001')`;
+  await sql`update messaging.account set number = ${number}`;
+  await analyze();
+  const read = await countRead(async () => {
+    expect(await look(isFull)).toBeUndefined();
+    await put("code", { class: "one-time-code" });
+    await put("known", { class: "bulk", phone: "6281300000001" });
+    expect((await look(isFull))?.id).toBe("code");
+    expect((await look(isFull))?.id).toBe("known");
+  });
+  expect(read).toBeLessThan(200);
 });
 
 test("messages behind one of their number that waits are passed over without a lookup for each, also by the next leader", async () => {

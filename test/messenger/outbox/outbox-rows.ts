@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import { Submission } from "#lib/messaging/submission.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import type { Lane, Outgoing } from "#lib/messenger/outbox/message.ts";
-import { type Choice, takeNext } from "#lib/messenger/outbox/next.ts";
+import { type Choice, releaseDue, takeNext } from "#lib/messenger/outbox/next.ts";
 import { Rotation } from "#lib/messenger/outbox/rotation.ts";
 import { storeMessages } from "#lib/messenger/outbox/store.ts";
 
@@ -34,7 +34,7 @@ export const beginTerm = async (sql: postgres.Sql, account = firstAccount): Prom
 };
 
 /** Takes the next message to any number. */
-export const takeAny = (
+export const takeAny = async (
   sql: postgres.ISql,
   epoch: number,
   more: Partial<Choice> = {},
@@ -52,5 +52,6 @@ export const takeAny = (
     rotation: new Rotation(),
     openFrom: 0,
   };
+  await releaseDue(sql as postgres.Sql);
   return takeNext(sql as postgres.Sql, { ...any, ...more });
 };

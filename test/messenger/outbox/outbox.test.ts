@@ -58,9 +58,17 @@ describe("taking the next message", () => {
   });
 });
 
+test("what waits for the same new contact goes to the account that has written to it first", async () => {
+  await sql`update messaging.account set number = ${number}`;
+  await put("first");
+  await put("again");
+  await markSent(sql, await take());
+  expect(await takeAny(sql, epoch, { newContactsUpTo: -1, poolUpTo: -1 })).toMatchObject({ id: "again" });
+});
+
 test("a former leader takes nothing, and its writes do not affect what the next one has taken", async () => {
   await put("message", { quiet_hours: { from: "00:00", to: "23:59", time_zone: "UTC" } });
-  await sql`update messaging.message set not_before = now()`;
+  await sql`update messaging.message set not_before = now(), held_until = null`;
   const late = await take();
   const next = await beginTerm(sql);
   expect([await takeAny(sql, epoch), await recover(sql, next)]).toEqual([undefined, 1]);
@@ -171,8 +179,8 @@ test("a message with a receipt counts as sent, even if its send was not recorded
 test("the end of quiet hours does not advance a message that waits longer", async () => {
   const quiet_hours = { from: "00:00", to: "23:59", time_zone: "UTC" };
   for (const id of ["taken", "later"]) await put(id, { quiet_hours });
-  await sql`update messaging.message set not_before = now() where id = 'taken'`;
-  await sql`update messaging.message set not_before = now() + interval '3 days' where id = 'later'`;
+  await sql`update messaging.message set not_before = now(), held_until = null where id = 'taken'`;
+  await sql`update messaging.message set not_before = now() + interval '3 days', held_until = now() + interval '3 days' where id = 'later'`;
   const taken = await take();
   await deferUntilQuietEnd(sql, { ...taken, quietUntil: new Date(Date.now() + 60_000) });
   const [row] =

@@ -18,7 +18,8 @@ const put = (id: string, minutes: number, more: Partial<Submission> = {}) =>
 /** Lets time pass, as far as waiting messages are concerned. */
 const pass = (minutes: number) => sql`
   update messaging.message set accepted_at = accepted_at - ${minutes} * interval '1 minute',
-    not_before = not_before - ${minutes} * interval '1 minute', expires_at = expires_at - ${minutes} * interval '1 minute'`;
+    not_before = not_before - ${minutes} * interval '1 minute',
+    held_until = held_until - ${minutes} * interval '1 minute', expires_at = expires_at - ${minutes} * interval '1 minute'`;
 const takenId = async () => (await takeAny(sql, epoch))?.id;
 
 describe("a message for later", () => {

@@ -4,6 +4,7 @@ import { type QuietHours, QuietHours as Schema } from "#lib/messaging/quiet-hour
 import type { Submission } from "#lib/messaging/submission.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import { refusalOf } from "#lib/messenger/channels/platform-codes.ts";
+import { releaseDue } from "#lib/messenger/outbox/next.ts";
 import { expire } from "#lib/messenger/outbox/outcome.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
@@ -72,19 +73,21 @@ const becomes = (id: string, status: string) =>
 
 const waitsUntil = async (id: string) => {
   const [row] = await sql<{ notBefore: Date }[]>`
-    select not_before as "notBefore" from messaging.message where id = ${id}`;
+    select not_before as "notBefore" from messaging.message where id = ${id} and held_until = not_before`;
   return row?.notBefore.getTime() ?? 0;
 };
 
 /** Simulates passing time by moving the stored times back. */
-const pass = (minutes: number) => {
+const pass = async (minutes: number) => {
   const by = `-${minutes} minutes`;
-  return sql`
-    update messaging.message set not_before = not_before + ${by}::text::interval, expires_at = expires_at + ${by}::text::interval,
+  await sql`
+    update messaging.message set not_before = not_before + ${by}::text::interval,
+      held_until = held_until + ${by}::text::interval, expires_at = expires_at + ${by}::text::interval,
       quiet_hours = jsonb_build_object('time_zone', quiet_hours ->> 'time_zone',
         'from', to_char((quiet_hours ->> 'from')::time + ${by}::text::interval, 'HH24:MI'),
         'to', to_char((quiet_hours ->> 'to')::time + ${by}::text::interval, 'HH24:MI'))
     where quiet_hours is not null`;
+  await releaseDue(sql);
 };
 
 const nextOf = (time: string) => {
@@ -128,7 +131,7 @@ describe("a message that is due in its quiet hours", () => {
 
   test("does not hold back messages to the same number without quiet hours", async () => {
     await put("status", { class: "transactional", quiet_hours: around(60, 60) });
-    await sql`update messaging.message set not_before = now()`; // accepted before the hours began
+    await sql`update messaging.message set not_before = now(), held_until = null`; // accepted before the hours began
     await lead();
     await expect.poll(() => waitsUntil("status")).toBeGreaterThan(Date.now());
     await put("alert", { class: "transactional" });
@@ -139,7 +142,7 @@ describe("a message that is due in its quiet hours", () => {
   test("is recovered by the same leader when the database fails before it is deferred", async () => {
     const quiet = around(60, 60);
     await put("status", { quiet_hours: quiet });
-    await sql`update messaging.message set not_before = now()`;
+    await sql`update messaging.message set not_before = now(), held_until = null`;
     await failNextWrite(admin, { table: "message", when: "new.state = 'PENDING'" });
     await lead();
     await expect.poll(() => waitsUntil("status")).toBe(nextOf(quiet.to));

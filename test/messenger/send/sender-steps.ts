@@ -89,7 +89,7 @@ export const putImage = async (phone?: string, kind?: MessageClass) => {
 };
 const flip = (bytes: Uint8Array) => Buffer.from(bytes.map((byte) => byte ^ 255));
 
-export const lead = async (pace: Pace = noPace) => {
+export const lead = async (pace: Pace = noPace, poolEveryMs?: number) => {
   const epoch = await beginTerm(sql);
   const end = new AbortController();
   pacing = new Pacing(pace, await loadHistory(sql, number));
@@ -100,6 +100,7 @@ export const lead = async (pace: Pace = noPace) => {
     channel,
     pacing,
     wakeup,
+    poolEveryMs,
     signal: end.signal,
     encrypt: (_, payload) => flip(payload),
     decrypt: (_, encrypted) => flip(encrypted),

@@ -64,7 +64,7 @@ describe("the order", () => {
     await untilIdle();
     expect(await stateOf(second)).toBe("PENDING");
     await stop();
-    await sql`update messaging.message set not_before = now()`;
+    await sql`update messaging.message set not_before = now(), held_until = null`;
     await lead();
     await eventually(second, "SENT");
     expect(sent).toEqual([other, first, second]);
@@ -135,6 +135,15 @@ test("messages to an unregistered number fail, with one lookup", async () => {
   await lead();
   await Promise.all([eventually(first, "FAILED"), eventually(second, "FAILED")]);
   expect([asked, sent]).toEqual([1, []]);
+});
+
+test("a known contact whose messages wait for any account is found at the limit, too", async () => {
+  await lead({ ...noPace, newContactsPerDay: 0 }, 50);
+  const id = await put("6281200000001");
+  await untilIdle();
+  expect(await stateOf(id)).toBe("PENDING");
+  await sql`insert into messaging.contact (number, phone) values ('6281100000001', '6281200000001')`;
+  await eventually(id, "SENT");
 });
 
 test("a number is a new contact only once; at the limit known contacts continue", async () => {

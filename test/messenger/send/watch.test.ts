@@ -76,4 +76,9 @@ test("the watch wakes a sender for a message that another task has accepted, and
   await putMessage(sql, "one", { sender: "api:clinic" });
   await first.promise;
   expect(new Set(woken)).toEqual(new Set(["clinic"]));
+  await sql`delete from messaging.message`;
+  woken.length = 0;
+  await putMessage(sql, "later", { send_at: new Date(Date.now() + 1_500).toISOString() });
+  expect(await awaited()).toEqual([]);
+  await expect.poll(() => woken).toEqual(expect.arrayContaining(["main", "other"]));
 });
