@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { invalidField } from "#lib/faults/invalid-input.ts";
 import type { MessageQuery } from "#lib/messaging/message-query.ts";
-import type { MessagePage } from "#lib/messaging/submission.ts";
+import type { MessagePage, State } from "#lib/messaging/submission.ts";
 import type { Encryption } from "./encryption.ts";
 import { type StateRow, stateColumns, toState } from "./state.ts";
 
@@ -38,6 +38,44 @@ const findSettled = async (sql: postgres.Sql): Promise<string> => {
   return settled?.seq ?? "0";
 };
 
+/** Of a sender, which one page looks through for those in a state; a page that ends there is short, and has a next. */
+const defaultMaxScanned = 20_000;
+
+interface Window {
+  /** The page has only messages after this seq, as text. */
+  readonly after: string;
+  /** Where the page ends at the latest. */
+  readonly until: string;
+  /** Whether there are messages after it. */
+  readonly isCut: boolean;
+}
+
+/** Finds which messages a page looks through. Accepting takes seconds: the message of an hour before has a lower seq than any since. */
+const findWindow = async (
+  sql: postgres.Sql,
+  { sender, since }: MessageQuery,
+  first: string,
+  maxScanned: number | undefined,
+): Promise<Window> => {
+  const settled = await findSettled(sql);
+  const [window] = await sql<Window[]>`
+    select after::text, coalesce(cut - 1, ${settled}::text::bigint)::text as until, cut is not null as "isCut"
+    from (
+      select greatest(${first}::text::bigint, (
+        select seq from messaging.message
+        where accepted_at < ${since ?? null}::text::timestamptz - interval '1 hour'
+        order by accepted_at desc limit 1)) as after
+    ) beginning left join lateral (
+      select seq as cut from messaging.message
+      where sender = ${sender} and seq > after and seq <= ${settled}::text::bigint and ${maxScanned !== undefined}
+      order by seq offset ${maxScanned ?? 0} limit 1
+    ) rest on true`;
+  return window ?? { after: first, until: first, isCut: false };
+};
+
+/** As long as one of these is due, or will be, it is in an index of its own: they are few, and usually the newest. */
+const openStates: readonly (string | undefined)[] = ["PENDING", "SENDING"] satisfies readonly State[];
+
 /**
  * Lists messages of a sender in the order of acceptance. Pages neither skip nor repeat a message, however many are
  * accepted meanwhile by whichever task: one whose transaction is still in progress, and all after it, come later.
@@ -47,21 +85,34 @@ const findSettled = async (sql: postgres.Sql): Promise<string> => {
 export const listMessages = async (
   sql: postgres.Sql,
   encryption: Encryption,
-  { sender, state, since, after, limit }: MessageQuery,
+  query: MessageQuery,
+  maxScanned = defaultMaxScanned,
 ): Promise<MessagePage> => {
+  const { sender, state, since, after: end, limit } = query;
   const { read, write } = cursors(encryption, sender);
-  const first = after === undefined ? "0" : read(after);
-  const settled = await findSettled(sql);
-  // accepting takes seconds: the message of an hour before has a lower seq than any since
-  const isRecent = sql`accepted_at >= ${since ?? null}::text::timestamptz and seq > coalesce((
-    select seq from messaging.message
-    where accepted_at < ${since ?? null}::text::timestamptz - interval '1 hour' order by accepted_at desc limit 1), 0)`;
+  const isOpen = openStates.includes(state);
+  const { after, until, isCut } = await findWindow(
+    sql,
+    query,
+    end === undefined ? "0" : read(end),
+    state === undefined || isOpen ? undefined : maxScanned,
+  );
+  const select = (condition: postgres.Fragment, order: postgres.Fragment) => sql`
+    select ${stateColumns(sql)}, seq::text, ${order} as place from messaging.message
+    where sender = ${sender} and seq > ${after}::text::bigint and seq <= ${until}::text::bigint and ${condition}
+      ${state === undefined ? sql`` : sql`and state = ${state}`}
+      ${since === undefined ? sql`` : sql`and accepted_at >= ${since}::text::timestamptz`}
+    order by ${order} limit ${limit + 1}`;
+  const order = isOpen ? sql`messaging.message.seq + 0` : sql`messaging.message.seq`;
   const rows = await sql<(StateRow & { seq: string })[]>`
-    select ${stateColumns(sql)}, seq::text from messaging.message
-    where sender = ${sender} and seq > ${first}::text::bigint and seq <= ${settled}::text::bigint
-      ${state === undefined ? sql`` : sql`and state = ${state}`} ${since === undefined ? sql`` : sql`and ${isRecent}`}
-    order by messaging.message.seq limit ${limit + 1}`;
+    ${
+      isOpen
+        ? sql`(${select(sql`is_open and held_until is null`, order)})
+          union all (${select(sql`is_open and held_until is not null`, order)})
+          order by place limit ${limit + 1}`
+        : select(sql`true`, order)
+    }`;
   const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1) : undefined;
-  return { messages: shown.map(toState), next: last ? write(last.seq) : null };
+  const last = rows.length > limit ? shown.at(-1)?.seq : isCut ? until : undefined;
+  return { messages: shown.map(toState), next: last === undefined ? null : write(last) };
 };

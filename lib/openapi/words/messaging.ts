@@ -321,8 +321,8 @@ export const messagingWords: AreaWords<typeof rows> = {
   "messaging/list-messages": {
     operationId: "listMessages",
     summaryInIndonesian: "Menampilkan daftar pesan Anda",
-    en: "Your messages of the last 30 days in the order of acceptance, oldest first. While `next` is not null, send it in `after` for the next page: pages neither skip nor repeat a message, even while others are accepted. A message that is being accepted appears a moment later.",
-    id: "Pesan Anda dari 30 hari terakhir menurut urutan penerimaan, mulai dari yang paling lama. Selama `next` tidak null, kirim nilainya di `after` untuk halaman berikutnya: tidak ada pesan yang terlewat atau berulang, meskipun pesan lain sedang diterima. Pesan yang sedang diterima muncul sesaat kemudian.",
+    en: "Your messages of the last 30 days in the order of acceptance, oldest first. While `next` is not null, send it in `after` for the next page: pages neither skip nor repeat a message, even while others are accepted. With `state`, a page may be short or empty although `next` is not null: each looks through 20,000 messages at most. A message that is being accepted appears a moment later.",
+    id: "Pesan Anda dari 30 hari terakhir menurut urutan penerimaan, mulai dari yang paling lama. Selama `next` tidak null, kirim nilainya di `after` untuk halaman berikutnya: tidak ada pesan yang terlewat atau berulang, meskipun pesan lain sedang diterima. Dengan `state`, halaman dapat pendek atau kosong walaupun `next` tidak null: setiap halaman memeriksa paling banyak 20.000 pesan. Pesan yang sedang diterima muncul sesaat kemudian.",
     fields: {
       state: {
         en: "Only messages in this state.",

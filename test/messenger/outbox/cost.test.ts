@@ -1,12 +1,15 @@
 import { expect, test } from "vitest";
 import { firstAccount, releaseMessages } from "#lib/messenger/account/account.ts";
 import { listDepths } from "#lib/messenger/outbox/depth.ts";
+import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
+import { listMessages } from "#lib/messenger/outbox/list.ts";
 import { type Choice, listAwaited } from "#lib/messenger/outbox/next.ts";
 import { moveLate } from "#lib/messenger/outbox/next-channel.ts";
 import { OpenFrom } from "#lib/messenger/outbox/open-from.ts";
 import { expire, markSent, recover, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
+import { secretTable } from "#lib/secrets/table/table.ts";
 import { number, takeAny } from "./outbox-rows.ts";
 import { database, epoch, prepare, put, sql, take, useOutbox } from "./outbox-steps.ts";
 
@@ -188,6 +191,23 @@ test("what runs every few seconds reads no message that is over", async () => {
   );
   expect(read).toBeLessThan(50);
 });
+
+test.each(["PENDING", "FAILED"] as const)(
+  "a page of those that are %s reads few of the others",
+  async (state) => {
+    await addMany("READ");
+    await put("last");
+    if (state === "FAILED") await sql`update messaging.message set state = 'FAILED' where id = 'last'`;
+    await analyze();
+    const encryption = encryptionWith(secretTable["messenger-key"].mint());
+    const query = { sender: "api:test", state, limit: 50 };
+    const read = await countRead(async () => {
+      const { messages } = await listMessages(sql, encryption, query, 20);
+      expect(messages).toHaveLength(state === "PENDING" ? 1 : 0);
+    });
+    expect(read).toBeLessThan(50);
+  },
+);
 
 test("what waits for an account that cannot send is found without reading what waits for others", async () => {
   await addMany("PENDING");

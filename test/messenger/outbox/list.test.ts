@@ -51,6 +51,34 @@ describe("a list", () => {
     expect(await readOn(1)).toEqual(["A", "B", "C"]);
   });
 
+  test("of a state looks through a bounded number of messages for each page, and its pages miss none", async () => {
+    await put("A", "B", "C", "D", "E", "F", "G");
+    await sql`update messaging.message set state = 'FAILED' where id in ('D', 'G')`;
+    const pages: (readonly string[])[] = [];
+    for (let after: string | null | undefined; after !== null; ) {
+      const query = { sender: "api:test", state: "FAILED", limit: 50, after } as const;
+      const { messages, next } = await listMessages(sql, encryption, query, 3);
+      pages.push(messages.map(({ id }) => id));
+      after = next;
+    }
+    expect(pages).toEqual([[], ["D"], ["G"]]);
+    await put("H", "I");
+    expect((await listMessages(sql, encryption, { sender: "api:test", limit: 50 }, 3)).messages).toHaveLength(
+      9,
+    );
+  });
+
+  test.each(["PENDING", "SENDING"] as const)("of %s has those for later, too", async (state) => {
+    await put("A", "B");
+    await putMessage(sql, "later", { send_at: new Date(Date.now() + 3_600_000).toISOString() });
+    await put("C");
+    await sql`update messaging.message set state = ${state} where id <> 'B'`;
+    await sql`update messaging.message set state = 'READ' where id = 'B'`;
+    expect(await list({ state, limit: 2 })).toEqual({ ids: ["A", "later"], next: expect.any(String) });
+    const { next } = await list({ state, limit: 2 });
+    expect(await list({ state, after: next ?? "" })).toEqual({ ids: ["C"], next: null });
+  });
+
   test("since a time has those accepted then or later, however they were accepted before", async () => {
     await put("A", "B", "C", "D");
     await sql`update messaging.message set accepted_at = '2026-05-01T08:00Z'::timestamptz + case id
