@@ -15,8 +15,9 @@ const secretKeys = new Set(
   ].values(),
 );
 
-/** Identity, family-card and employee numbers have 16 to 18 digits: they are masked inside texts too. */
-const withoutLongNumbers = (text: string) => text.replace(/\d{15,}/g, "[number]");
+/** Identity, family-card and employee numbers have 16 to 18 digits: they are masked inside texts too, but not in a message's id. */
+const withoutLongNumbers = (text: string) =>
+  text.replace(/(\b3EB0[0-9A-F]{18}\b)|\d{15,}/g, (_, id?: string) => id ?? "[number]");
 
 /** SQLSTATE classes whose messages quote data: 22 data exception, 23 integrity violation. */
 const quotesData = (code: unknown) => typeof code === "string" && /^2[23]\w{3}$/.test(code);

@@ -37,6 +37,16 @@ test.each([
   expect(written.join("")).not.toContain("planted");
 });
 
+test("leaves the id of a message as it is, however many digits it has", () => {
+  log.info("request", { message_id: "3EB0C62799052866123125", path: "/messages/3EB0123456789012345678" });
+  expect(last()).toMatchObject({
+    message_id: "3EB0C62799052866123125",
+    path: "/messages/3EB0123456789012345678",
+  });
+  log.info("not an id", { path: "/3EB01234567890123456789" });
+  expect(last()).toMatchObject({ path: "/3EB[number]" });
+});
+
 test("redacts long numbers in texts, also in errors", () => {
   log.error("of 9999010101000001", {
     error: new Error("no 9999010101000001", { cause: "9999010101000001" }),
