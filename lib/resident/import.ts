@@ -1,6 +1,6 @@
 import { blankIfNone, cleanIdentityNumber } from "#lib/import/cell.ts";
 import { checkBlank, type ImportTable, optionalText } from "#lib/import/table.ts";
-import { foldAllChanges } from "./upkeep.ts";
+import { keepUp } from "./upkeep.ts";
 
 const cleanNumber = (value: string) => cleanIdentityNumber(value, 16);
 
@@ -86,6 +86,6 @@ export const residentImport: ImportTable = {
       where c.resident_id = known.id and c.column_name = '${column}'), known.${column})`,
   // a value that the register has, too, ends the correction
   alwaysWritten: "exists (select from resident.correction c where c.resident_id = target.id)",
-  // until the next maintenance run, every read would add up the changes of the import
-  afterwards: foldAllChanges,
+  // until the next maintenance run, every read would add up the changes of the import, and search live what it has changed
+  afterwards: keepUp,
 };

@@ -146,6 +146,8 @@ export interface Report extends Outcome {
   /** Of the phone number that was asked for. */
   readonly number: {
     readonly messages: readonly ReportedMessage[];
+    /** Since when a number of the city has written to it; for 24 months after the last message. */
+    readonly knownSince: string | null;
     readonly optedOutSince: string | null;
   } | null;
 }

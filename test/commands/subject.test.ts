@@ -119,10 +119,12 @@ describe("report", () => {
         insert into messaging.message (id, sender, kind, phone, content, expires_at)
         values ('m1', 'api:tax', 'text', ${phone}, '{"text": "a secret"}', now() + interval '1 day'),
           ('m2', 'api:tax', 'text', '628110000008', '{"text": "another"}', now() + interval '1 day')`;
+      await sql`insert into messaging.contact (number, phone, since) values ('6281100000001', ${phone}, '2026-01-02T03:04:05Z')`;
     });
     const { out } = await subject("report", nik, "--by", "Rina", "--phone", phone, "--json");
     expect(JSON.parse(out).number).toEqual({
       messages: [expect.objectContaining({ id: "m1", sender: "api:tax", state: "PENDING" })],
+      knownSince: "2026-01-02T03:04:05+00:00",
       optedOutSince: null,
     });
     expect(out).not.toContain("a secret");

@@ -77,12 +77,16 @@ const stored = (resident: NonNullable<Report["resident"]>): Html =>
 `,
   )}</table>`;
 
-const numberSection = ({ messages, optedOutSince }: NonNullable<Report["number"]>): Html => html`
+const numberSection = ({ messages, knownSince, optedOutSince }: NonNullable<Report["number"]>): Html => html`
 <h2>Pesan ke nomor telepon Anda</h2>
 <p>${
   optedOutSince === null
     ? "Nomor Anda menerima pesan pengingat."
     : `Nomor Anda tidak menerima pesan pengingat sejak ${sayTime(optedOutSince)}.`
+} ${
+  knownSince === null
+    ? "Akun pengirim kota tidak mengenal nomor Anda."
+    : `Akun pengirim kota mengenal nomor Anda sejak ${sayTime(knownSince)}; catatan ini dihapus 24 bulan setelah pesan terakhir.`
 } Isi pesan tidak dicantumkan di sini.</p>
 ${table(
   ["Diterima sistem", "Dikirim", "Status", "Pengirim"],

@@ -24,7 +24,10 @@ const describeAnswers = (answers: ReportedRead["answers"]): string =>
 const section = (title: string, header: readonly string[], rows: readonly (readonly string[])[]): string =>
   rows.length === 0 ? `${title}: none` : `${title}: ${rows.length}\n${formatTable(header, rows)}`;
 
-const describeNumber = ({ messages, optedOutSince }: NonNullable<Report["number"]>): string[] => [
+const describeNumber = ({ messages, knownSince, optedOutSince }: NonNullable<Report["number"]>): string[] => [
+  knownSince === null
+    ? "The city's accounts do not know the number."
+    : `The city's accounts know the number since ${sayTime(knownSince)}, until 24 months after the last message.`,
   optedOutSince === null
     ? "The number has not opted out of reminders."
     : `The number gets no reminders since ${sayTime(optedOutSince)}.`,

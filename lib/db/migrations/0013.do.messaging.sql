@@ -264,8 +264,11 @@ create table messaging.route (
   phone text not null,
   account smallint not null references messaging.account,
   since timestamptz not null default now(),
+  -- of the last message, give or take 30 days: both this and the contact are deleted 24 months later
+  used_on date not null default current_date,
   primary key (pool, phone)
 );
+create index route_by_use on messaging.route (used_on);
 
 -- An account that moves to another pool is not the one that the recipients of its former pool know; nor is one that is linked
 -- to another number, but to those that know that number, too.
@@ -340,9 +343,11 @@ create table messaging.contact (
   number text not null,
   phone text not null,
   since timestamptz not null default now(),
+  used_on date not null default current_date,
   primary key (number, phone)
 );
 create index contact_by_age on messaging.contact (number, since);
+create index contact_by_use on messaging.contact (used_on);
 
 create table messaging.control (
   only_row boolean primary key default true check (only_row),

@@ -95,7 +95,9 @@ grant execute on function employee.expire_attempts, employee.expire_sessions, me
   audit.expire_reads, audit.verify_seals
 to municipal_maintenance;
 
--- an import folds its own changes
-grant execute on function resident.fold_changes to municipal_importer;
+-- an import ends with the upkeep of what it has changed
+grant execute on function resident.fold_changes, resident.split_block, resident.list_stale_blocks, resident.read_names,
+  resident.store_profiles, resident.read_vocabulary, resident.sample_names, resident.store_vocabulary
+to municipal_importer;
 
 reset role;

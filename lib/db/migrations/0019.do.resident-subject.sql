@@ -234,7 +234,8 @@ begin atomic
       (act).reason, (act).case_reference, (act).operator);
 end;
 
--- What the messenger stores about a number: its messages without their texts, and since when it gets no reminders.
+-- What the messenger stores about a number: its messages without their texts, since when the city's numbers know it, and since
+-- when it gets no reminders.
 create function resident.report_number(wanted text, wanted_digest bytea) returns json
 language sql stable
 set search_path = resident, pg_temp
@@ -245,6 +246,7 @@ begin atomic
         'kind', m.kind, 'sender', m.sender, 'job', r.job) order by m.seq desc)
       from messaging.message m left join notification.run r on r.id = m.run
       where m.phone = wanted), '[]'),
+    'knownSince', (select min(since) from messaging.contact c where c.phone = wanted),
     'optedOutSince', (select since from notification.opt_out o where o.digest = wanted_digest));
 end;
 

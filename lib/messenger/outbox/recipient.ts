@@ -4,10 +4,13 @@ import type postgres from "postgres";
  * Ends a statement whose rows `sent` (pool, phone, number, account) were sent: the number has these contacts, and recipients
  * know the account from now on.
  */
-export const rememberRecipients = (sql: postgres.ISql) => sql`
+export const rememberRecipients = (sql: postgres.ISql) => {
+  // not with each message
+  const isOld = sql`known.used_on < current_date - 30`;
+  return sql`
   contact as (
-    insert into messaging.contact (number, phone) select number, phone from sent where number is not null
-    on conflict do nothing
+    insert into messaging.contact as known (number, phone) select number, phone from sent where number is not null
+    on conflict (number, phone) do update set used_on = current_date where ${isOld}
   ), given as (
     -- what waits for the same recipient in the queue of the pool, where an account without room for new contacts rarely looks
     update messaging.message m set account = sent.account
@@ -20,5 +23,7 @@ export const rememberRecipients = (sql: postgres.ISql) => sql`
   )
   insert into messaging.route as known (pool, phone, account)
   select pool, phone, account from sent where messaging.takes_from_pool(account)
-  on conflict (pool, phone) do update set account = excluded.account, since = now()
-  where known.account <> excluded.account`;
+  on conflict (pool, phone) do update set account = excluded.account, used_on = current_date,
+    since = case when known.account = excluded.account then known.since else now() end
+  where known.account <> excluded.account or ${isOld}`;
+};

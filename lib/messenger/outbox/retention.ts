@@ -51,6 +51,13 @@ const sweeps: readonly ((sql: postgres.Sql) => Promise<{ readonly count: number 
   (sql) => sql`
     delete from messaging.number_check where (account, phone) in (
       select account, phone from messaging.number_check where checked_at < now() - interval '30 days' limit ${batch})`,
+  // a number that nobody has written to for so long may have another owner
+  (sql) => sql`
+    delete from messaging.contact where (number, phone) in (
+      select number, phone from messaging.contact where used_on < current_date - interval '24 months' limit ${batch})`,
+  (sql) => sql`
+    delete from messaging.route where (pool, phone) in (
+      select pool, phone from messaging.route where used_on < current_date - interval '24 months' limit ${batch})`,
   (sql) => sql`
     delete from messaging.sender_day where (sender, day, slot) in (
       select sender, day, slot from messaging.sender_day where day < messaging.today() - 90 limit ${batch})`,

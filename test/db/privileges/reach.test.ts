@@ -116,7 +116,10 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
     functions: ["employee.end_sessions", "employee.list_sessions", "employee.unlock_account"],
   },
   importer: {
-    functions: ["resident.begin_import", "resident.fold_changes", "resident.fold_name"],
+    functions: [
+      ...["begin_import", "fold_changes", "fold_name", "list_stale_blocks", "read_names", "read_vocabulary"],
+      ...["sample_names", "split_block", "store_profiles", "store_vocabulary"],
+    ].map((name) => `resident.${name}`),
     relations: {
       "office.alert": all,
       "office.appointment": all,

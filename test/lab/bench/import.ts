@@ -11,6 +11,7 @@ import { compare, timed } from "./timing.ts";
 /** Rows that are loaded on top begin here: none of them is there yet. */
 const loadedFrom = 20_000_001;
 const bytesPerRead = 65_536;
+const namePlace = residentImport.columns.findIndex(({ column }) => column === "name");
 
 /** As a file is read. */
 const pieces = (csv: Buffer): Readable =>
@@ -22,6 +23,15 @@ const pieces = (csv: Buffer): Readable =>
 
 const inventCsv = (from: number, rows: number): Buffer =>
   Buffer.from(residentCsv(Array.from({ length: rows }, (_, i) => inventResident(from + i))));
+
+/** Every hundredth resident of those that are there, with another name: all blocks have some. */
+const inventUpdates = (rows: number): Buffer => {
+  const changed = Array.from({ length: Math.ceil(rows / 100) }, (_, i) => {
+    const { line, values } = inventResident(1 + i * 100);
+    return { line, values: values.map((value, place) => (place === namePlace ? `${value} BARU` : value)) };
+  });
+  return Buffer.from(residentCsv(changed));
+};
 
 const importers = ({ connectAsImporter }: ResidentDatabase) =>
   [connectAsImporter(), connectAsImporter()] as const;
@@ -82,11 +92,14 @@ export const benchImport = async ({
     });
   const ways = await withResidents((database) => measureLoad(database, rows, rounds));
   printTable(ways);
-  const recovery = await withResidents((database) => {
-    const csv = inventCsv(loadedFrom, rows);
-    const load = () => importCsv(importers(database), residentImport, () => pieces(csv), silent);
-    return measureRecovery(database, load, samples);
-  });
+  const recoverFrom = (csv: Buffer) =>
+    withResidents((database) => {
+      const load = () => importCsv(importers(database), residentImport, () => pieces(csv), silent);
+      return measureRecovery(database, load, samples);
+    });
+  const recovery = await recoverFrom(inventCsv(loadedFrom, rows));
   printTable(recovery);
-  return { bench: "import", figures: { rows, beside, ways, recovery } };
+  const recoveryOfUpdates = await recoverFrom(inventUpdates(beside));
+  printTable(recoveryOfUpdates);
+  return { bench: "import", figures: { rows, beside, ways, recovery, recoveryOfUpdates } };
 };
