@@ -72,3 +72,24 @@ test("a name of the greatest length is stored, also if its letters become severa
   await sql`update resident.resident set name = ${"ﷺ"} where id = 2`;
   expect(await search("صلى الله")).toMatchObject({ names: ["ﷺ"] });
 });
+
+test("three letters with a blank are found by blocks where few have them, by trigrams where all do", async () => {
+  await sql`
+    insert into resident.resident
+      (nik, family_card_number, name, mother_name, address, hamlet, village, district, city)
+    select '98' || lpad(i::text, 14, '0'), '', case when i % 7000 = 0 then 'JACOB SUSILO' when i % 4000 = 1 then 'SITI BARU' else 'BUDI SETIAWAN' end,
+      '', '', '', '', '', ''
+    from generate_series(1, 20000) i`;
+  await sql`select resident.rebuild_blocks()`;
+  await refreshVocabulary(sql);
+  while ((await profileBlocks(sql)) > 0);
+  await sql`vacuum analyze resident.resident`;
+  const favoured = async (term: string) =>
+    (await sql`select resident.favours_trigrams(${term}) as favoured`)[0]?.favoured;
+  expect(await Promise.all(["b s", "x s", "i b", "cob"].map(favoured))).toEqual([false, false, true, true]);
+  expect([await search("b s"), await search("x s")]).toEqual([
+    { total: 2, names: ["JACOB SUSILO", "JACOB SUSILO"] },
+    { total: 0, names: [] },
+  ]);
+  expect([(await search("i b")).total, (await search("i s")).total]).toEqual([5, 19_993]);
+});

@@ -85,6 +85,48 @@ begin
 end
 $$;
 
+-- The first four pairs of adjacent letters; a name without one of them does not contain the term.
+create function resident.first_grams(term text) returns text[]
+language sql immutable parallel safe
+return array(select distinct substr(term, place, 2) from generate_series(1, least(length(term) - 1, 4)) place);
+
+-- Whether counting block by block reads less than the trigram index, for a term whose only trigrams are the beginnings and ends of
+-- words: "b s" has that of all names with a word in S. Profiles tell how many names these are, and how many blocks have a name
+-- with each pair of letters.
+create function resident.is_rare_in_blocks(term text) returns boolean
+language plpgsql stable
+set search_path = resident, pg_temp as $$
+declare
+  grams constant text[] := resident.first_grams(term);
+  -- names of the trigram index that are read in the time of a block's
+  block_rows constant integer := 2500;
+  blocks bigint;
+  rows bigint;
+begin
+  select count(*) into blocks
+  from resident.counted_blocks() b left join (
+    select p.cluster * 128 + u.place - 1 as id, count(*) as found
+    from resident.name_profile p cross join unnest(p.counts) with ordinality u (count, place)
+    where p.term = any (grams) and u.count > 0
+    group by 1
+  ) known using (id)
+  where b.valid_generation >= 0 is not true or known.found = cardinality(grams);
+  select coalesce(min(names), 0) into rows from (
+    select sum(u.count) as names
+    from unnest(grams) gram left join resident.name_profile p on p.term = gram left join unnest(p.counts) u (count) on true
+    -- a letter before the end of a word is in no trigram without the one before it
+    where gram !~ '[a-z0-9][^a-z0-9]'
+    group by gram
+  ) sums;
+  return blocks * block_rows < rows;
+end
+$$;
+
+-- Whether the trigram index finds a term sooner than a count block by block.
+create function resident.favours_trigrams(term text) returns boolean
+language sql stable
+return resident.has_trigram(term) and (term ~ '[a-z0-9]{3}' or not resident.is_rare_in_blocks(term));
+
 -- Counts block by block. Skips blocks whose valid profile lacks one of the grams. If the term is the only gram, the
 -- profile has the count; all other blocks are counted live.
 create function resident.find_by_blocks(
@@ -132,7 +174,7 @@ begin
   from placed;
 
   -- trigrams are faster if the matches of the page are spread over many blocks
-  if cardinality(stretches) > 2 and finding.total < cardinality(stretches) * 250 and resident.has_trigram(term) then
+  if cardinality(stretches) > 2 and finding.total < cardinality(stretches) * 250 and resident.favours_trigrams(term) then
     return resident.find_by_trigrams(term, skipped, page_size);
   end if;
   foreach stretch in array coalesce(stretches, '{}') loop
@@ -149,11 +191,6 @@ begin
 end
 $$;
 
--- The first four pairs of adjacent letters; a name without one of them does not contain the term.
-create function resident.first_grams(term text) returns text[]
-language sql immutable parallel safe
-return array(select distinct substr(term, place, 2) from generate_series(1, least(length(term) - 1, 4)) place);
-
 create function resident.find_by_name(term text, skipped bigint, page_size integer) returns resident.finding
 language plpgsql stable
 set search_path = resident, pg_temp
@@ -165,8 +202,9 @@ declare
 begin
   if length(term) > 2 then
     since := (select f.generation from resident.frequent_term f where f.term = find_by_name.term);
-    if resident.has_trigram(term) and (since is null or (
+    if (since is null or (
       select count(*) from resident.counted_blocks() where valid_generation >= since is not true) > most_live)
+      and resident.favours_trigrams(term)
     then
       return resident.find_by_trigrams(term, skipped, page_size);
     end if;
