@@ -469,8 +469,12 @@ begin atomic
   update messaging.message
   set state = case when messaging.may_have_arrived(message) then 'UNCERTAIN' else 'FAILED' end,
     reason = 'the recipient has opted out', changed_at = now()
-  -- reminder, bulk
-  where is_open and state = 'PENDING' and priority >= 2 and phone = any (numbers);
+  where seq = any (array(
+    select seq from messaging.message
+    -- reminder, bulk
+    where is_open and state = 'PENDING' and priority >= 2 and phone = any (numbers)
+    -- as lockedInOrder in lib/messenger/outbox/locks.ts
+    order by seq + 0 for update));
 end;
 
 grant usage on schema messaging to municipal_messenger, municipal_notify;

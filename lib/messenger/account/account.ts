@@ -97,12 +97,15 @@ export const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
     )
     update messaging.message m set account = case when not is_first then other end
     from unable
-    -- by sender and queue, for which there is an index: retired accounts stay in the list for ever
-    where is_open and held_until is null and sender in (select sender from senders) and queue = any(string_to_array(${queues.join()}, ','))
-      and m.account = unable.id and ${waits(sql)} and (is_first or other <> m.account)
-      and (not is_limited or not exists (
-        select from messaging.contact c join messaging.account a on a.number = c.number
-        where a.id = m.account and c.phone = m.phone))`;
+    where m.account = unable.id and seq = any(array(
+      select seq from messaging.message m join unable on unable.id = m.account
+      -- by sender and queue, for which there is an index: retired accounts stay in the list for ever
+      where is_open and held_until is null and sender in (select sender from senders) and queue = any(string_to_array(${queues.join()}, ','))
+        and ${waits(sql)} and (is_first or other <> m.account)
+        and (not is_limited or not exists (
+          select from messaging.contact c join messaging.account a on a.number = c.number
+          where a.id = m.account and c.phone = m.phone))
+      order by seq + 0 for update of m))`;
   return count;
 };
 

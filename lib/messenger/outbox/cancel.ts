@@ -2,8 +2,11 @@ import type postgres from "postgres";
 import { Fault } from "#lib/faults/fault.ts";
 import { notWaiting } from "#lib/faults/table.ts";
 import type { MessageState } from "#lib/messaging/submission.ts";
+import { lockedInOrder } from "./locks.ts";
 import { detachMedia } from "./media.ts";
 import { type StateRow, stateColumns, toState } from "./state.ts";
+
+const deadlockDetected = "40P01";
 
 /** Matches a message that waits and of which nothing may have left: it may be cancelled, or sent by another account. */
 export const waits = (sql: postgres.ISql) => sql`state = 'PENDING' and attempts <= unsent`;
@@ -39,15 +42,23 @@ export const cancel = async (
 };
 
 /**
- * Cancels a bulk run: it hands over no more messages, and those that wait are cancelled as by {@link cancel}.
+ * Cancels a bulk run, in one transaction: it hands over no more messages, and those that wait are cancelled as by {@link cancel}.
  *
  * @returns how many were cancelled; undefined if there is no such run.
  */
 export const cancelRun = async (sql: postgres.Sql, name: string): Promise<number | undefined> => {
-  const [ended] = await sql<{ run: string | null }[]>`select notification.cancel_bulk(${name}) as run`;
-  if (!ended?.run) return undefined;
-  const { count } = await sql`
-    update messaging.message set state = 'CANCELLED', reason = null, changed_at = now()
-    where run = ${ended.run} and ${waits(sql)}`;
-  return count;
+  const cancelIt = () =>
+    sql.begin(async (transaction) => {
+      const [ended] = await transaction<{ run: string | null }[]>`
+        select notification.cancel_bulk(${name}) as run`;
+      if (!ended?.run) return undefined;
+      const { count } = await transaction`
+        update messaging.message set state = 'CANCELLED', reason = null, changed_at = now()
+        where ${lockedInOrder(transaction, transaction`run = ${ended.run} and ${waits(transaction)}`)}`;
+      return count;
+    });
+  return cancelIt().catch((error: { code?: string }) => {
+    if (error.code !== deadlockDetected) throw error;
+    return cancelIt();
+  });
 };

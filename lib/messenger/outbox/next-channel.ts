@@ -45,7 +45,7 @@ export const fail = async (
       select seq, case when ${goesOn} then messaging.next_account(pool, account) end as next,
         case when ${hasLeft} then 'UNCERTAIN' else 'FAILED' end as outcome, ${channelOf(sql)} as channel,
         attempts - unsent > 1 as is_repeated
-      from messaging.message where ${which} for update
+      from messaging.message where ${which} order by seq + 0 for update
     ), marked as (
       update messaging.payload p set may_have_left = true from failing
       where p.seq = failing.seq and p.channel = failing.channel and is_repeated and next is not null
@@ -122,7 +122,7 @@ export const moveLate = async (sql: postgres.Sql): Promise<number> => {
         attempts > unsent or state <> 'PENDING' as may_have_left
       from messaging.message
       where seq = any(string_to_array(${late.map(({ seq }) => seq).join()}, ',')::bigint[]) and ${isLate}
-      for update
+      order by seq + 0 for update
     ), marked as (
       update messaging.payload p set may_have_left = true from late
       where p.seq = late.seq and p.channel = late.channel and late.may_have_left

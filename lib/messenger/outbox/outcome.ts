@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { lockedInOrder } from "./locks.ts";
 import type { Outgoing } from "./message.ts";
 import { channelOf, fail } from "./next-channel.ts";
 import { reasons } from "./reason.ts";
@@ -139,8 +140,11 @@ export const deferUntilQuietEnd = async (
       returning id, quiet_hours
     )
     update messaging.message waiting set not_before = ${quietUntil}, due_at = ${quietUntil}, held_until = ${quietUntil} from taken
-    where waiting.is_open and waiting.state = 'PENDING' and waiting.quiet_hours = taken.quiet_hours
-      and waiting.not_before < ${quietUntil} and waiting.id <> taken.id`;
+    where ${lockedInOrder(
+      sql,
+      sql`is_open and state = 'PENDING' and quiet_hours = (select quiet_hours from taken)
+        and not_before < ${quietUntil} and id <> ${id}`,
+    )}`;
 };
 
 /**
@@ -164,9 +168,10 @@ export const recover = async (
   const isUncomposed = sql`${isInterrupted} and not ${isComposed(sql)}`;
   const failed = await fail(sql, sql`${isUncomposed} and unsent + 1 >= ${maxUnsent}`, reasons.unprepared);
   const uncomposed = await sql`
-    update messaging.message set state = 'PENDING', unsent = unsent + 1, changed_at = now() where ${isUncomposed}`;
+    update messaging.message set state = 'PENDING', unsent = unsent + 1, changed_at = now() where ${lockedInOrder(sql, isUncomposed)}`;
   const others = await sql`
-    update messaging.message set ${requeued(sql, canRepeat)}, changed_at = now() where ${isInterrupted}`;
+    update messaging.message set ${requeued(sql, canRepeat)}, changed_at = now()
+    where ${lockedInOrder(sql, isInterrupted)}`;
   return failed + uncomposed.count + others.count;
 };
 
@@ -183,7 +188,9 @@ export const expire = async (sql: postgres.Sql): Promise<number> => {
         when refusals ? 'media' then ${reasons.expiredWithoutMedia}
         when refusals ? 'directory' then ${reasons.expiredWithoutDirectory}
         else ${reasons.expired} end, changed_at = now()
-    where is_open and expires_at + case state when 'SENDING' then interval '5 minutes'
-      else interval '0' end <= now()`;
+    where ${lockedInOrder(
+      sql,
+      sql`is_open and expires_at + case state when 'SENDING' then interval '5 minutes' else interval '0' end <= now()`,
+    )}`;
   return count;
 };
