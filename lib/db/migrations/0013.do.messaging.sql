@@ -316,6 +316,7 @@ create table messaging.number_check (
   primary key (account, phone)
 );
 
+create index number_check_by_age on messaging.number_check (checked_at);
 -- few, by the number that opts out
 create index number_check_of_other on messaging.number_check (address) where address <> phone || '@s.whatsapp.net';
 

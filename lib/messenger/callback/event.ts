@@ -119,14 +119,14 @@ export const claimEvents = async (
   const rows = await sql<Row[]>`
     with due as materialized (
       select first.seq from messaging.callback cross join lateral (
-        select seq from messaging.callback_event event
-        where callback_id = callback.id and given_up_at is null and due_at <= now()
-          and not exists (
-            select from messaging.callback_event earlier
-            where earlier.message_id = event.message_id and earlier.callback_id = event.callback_id
-              and earlier.given_up_at is null and earlier.seq < event.seq)
+        select event.seq from messaging.callback_event event cross join lateral (
+          -- not NOT EXISTS, which the planner may execute as a join of all that wait
+          select seq as first_seq from messaging.callback_event other
+          where other.message_id = event.message_id and other.callback_id = event.callback_id and other.given_up_at is null
+          order by message_id, seq limit 1) of_message
+        where callback_id = callback.id and given_up_at is null and due_at <= now() and event.seq = first_seq
         order by due_at limit case when failures = 0 then ${perCallback} else 1 end
-        for update skip locked) first
+        for update of event skip locked) first
       where ${isFree(sql, except)}
     )
     update messaging.callback_event claimed

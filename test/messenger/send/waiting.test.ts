@@ -282,6 +282,27 @@ test("the chart counts acceptance, sending and failure by hour, and what waited 
   ]);
 });
 
+test("the chart counts hours that are over once, and what came since", async () => {
+  const addAt = (id: string, ago: string) => sql`
+    insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, sent_at, expires_at)
+    select ${id}, 'api:a', 'text', '6281200000001', '{}', 'READ', at, at, now()
+    from (select date_trunc('hour', now()) - ${ago}::text::interval as at) given`;
+  const closed = new Map();
+  const read = async () => (await listHours(sql, closed)).map(({ accepted, sent }) => [accepted, sent]);
+  await addAt("A", "22 hours");
+  await addAt("B", "3 hours");
+  await addAt("C", "0 s");
+  const first = await read();
+  expect([first[1], first[20], first[23]]).toEqual([
+    [1, 1],
+    [1, 1],
+    [1, 1],
+  ]);
+  await sql`delete from messaging.message where id = 'B'`;
+  await addAt("D", "0 s");
+  expect(await read()).toEqual([...first.slice(0, 23), [2, 2]]);
+});
+
 test("the chart counts a message as it ended in the end, in the hour of that", async () => {
   await add({ id: "late" }, { id: "again" }, { id: "cancelled" });
   const change = (id: string, state: string, hours: number) =>

@@ -13,7 +13,7 @@ import type { MessageFilter } from "../login/operator-login.ts";
 import { listAccountRows } from "./accounts.ts";
 import { type Act, listActs } from "./acts.ts";
 import { type CallbackSummary, listCallbacks } from "./callbacks.ts";
-import { type Hour, listHours } from "./chart.ts";
+import { type ClosedHours, type Hour, listHours } from "./chart.ts";
 import { listMessages } from "./messages.ts";
 import { type FailedJob, listFailedJobs, listRuns, type RunSummary } from "./runs.ts";
 import { listSenderSummaries, type SenderSummary } from "./senders.ts";
@@ -155,7 +155,7 @@ const readSenders = async (
   return { accounts, senders, terms, callbacks };
 };
 
-const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox> => {
+const readTables = async (sql: postgres.ISql, sources: Sources, closed: ClosedHours): Promise<Outbox> => {
   const [pause, answer, unresolved, limits, queue, due, messages, senders, hours, runs, failedJobs, acts] =
     await Promise.all([
       findPause(sql),
@@ -166,7 +166,7 @@ const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox>
       readQueue(sql),
       readMessages(sql, sources),
       readSenders(sql),
-      listHours(sql),
+      listHours(sql, closed),
       listRuns(sql),
       listFailedJobs(sql),
       listActs(sql),
@@ -187,12 +187,17 @@ const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox>
   };
 };
 
+const closedHours = new WeakMap<postgres.Sql, ClosedHours>();
+
 /** Reads in one transaction: with the first statement that takes too long all others end. */
-const readOutbox = (sql: postgres.Sql, sources: Sources) =>
-  sql.begin("read only", async (reading): Promise<Outbox> => {
+const readOutbox = (sql: postgres.Sql, sources: Sources) => {
+  const closed = closedHours.get(sql) ?? new Map();
+  closedHours.set(sql, closed);
+  return sql.begin("read only", async (reading): Promise<Outbox> => {
     await reading`select set_config('statement_timeout', ${String(timeoutMs)}, true)`;
-    return readTables(reading, sources);
+    return readTables(reading, sources, closed);
   });
+};
 
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error ? errorCode(error) : undefined;
