@@ -46,14 +46,15 @@ const begin = async (table: ImportTable, sql: postgres.Sql): Promise<ImportTable
 };
 
 interface Options {
-  readonly lastWins?: true;
+  readonly lastWins?: boolean;
   readonly blankClears?: true;
+  readonly dryRun?: boolean;
 }
 
 const importFile = async (
   given: ImportTable,
   file: string,
-  { lastWins, blankClears }: Options,
+  { lastWins = false, blankClears, dryRun = false }: Options,
 ): Promise<Reply> => {
   const size = getSize(file);
   const reportFile = `${file.replace(/\.csv$/i, "")}.rejected.csv`;
@@ -83,12 +84,15 @@ const importFile = async (
             );
           },
         },
-        lastWins,
+        { lastWins, isTrial: dryRun },
       );
       progress.stop();
       const seconds = ((performance.now() - started) / 1_000).toFixed(1);
       const reasons = report?.sum() ?? [];
-      const lines = [`${inserted} added, ${updated} updated, ${unchanged} unchanged in ${seconds} s`];
+      const lines = [
+        ...(dryRun ? ["Nothing was stored: this is what the import would do."] : []),
+        `${inserted} added, ${updated} updated, ${unchanged} unchanged in ${seconds} s`,
+      ];
       if (repeated > 0)
         lines.push(
           lastWins
@@ -106,6 +110,7 @@ const importFile = async (
       return {
         text: lines.join("\n"),
         json: {
+          dryRun,
           inserted,
           updated,
           unchanged,
@@ -123,7 +128,7 @@ const importFile = async (
       if (error instanceof CommandError) throw error;
       const { code, message } = error as { code?: string; message: string };
       throw new CommandError(
-        `Import stopped (${code ?? message}). Every valid row up to line ${stored} is stored. Run the same command again.`,
+        `Import stopped (${code ?? message}). ${dryRun ? "Nothing was stored." : `Every valid row up to line ${stored} is stored.`} Run the same command again.`,
       );
     } finally {
       report?.end();
@@ -145,6 +150,7 @@ export const run = command("import", about, (program, answer) => {
       "--last-wins",
       "store the last of the rows with one key; without, they are rejected if they differ",
     )
+    .option("--dry-run", "print what the import would do, and store nothing")
     .option("--blank-clears", "let a blank cell clear the stored value; without, it keeps it")
     .addHelpText("after", columnsHelp)
     .action(answer(importFile));

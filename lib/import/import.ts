@@ -12,6 +12,13 @@ export interface ImportCounts extends LoadCounts {
   rejected: number;
 }
 
+export interface ImportRules {
+  /** Stores the last of the rows with one key; without, they are rejected if their values differ. */
+  readonly lastWins?: boolean;
+  /** Counts what would be stored, and stores nothing. */
+  readonly isTrial?: boolean;
+}
+
 export interface ImportObserver {
   /** Called once, before the first row. */
   onHeaders(headers: readonly string[], ignored: readonly string[]): void;
@@ -55,8 +62,7 @@ export const clearWithBlanks = async (
  * file again stores the remaining rows and leaves the stored ones unchanged.
  *
  * @param connections single connections (`max: 1`) of the role `municipal_importer`; PostgreSQL uses one core for each.
- * @param open opens the file. @param lastWins stores the last of the rows with one key; without, they are rejected if their
- * values differ.
+ * @param open opens the file.
  * @throws HeaderError if the file cannot be imported at all; nothing is stored then.
  */
 export const importCsv = async (
@@ -64,7 +70,7 @@ export const importCsv = async (
   table: ImportTable,
   open: () => Readable,
   observer: ImportObserver,
-  lastWins = false,
+  { lastWins = false, isTrial = false }: ImportRules = {},
 ): Promise<ImportCounts> => {
   const { skipped, conflicts } = await surveyFile(open(), table, lastWins);
   const keyHeader = table.columns.find(({ column }) => column === table.key)?.header;
@@ -73,7 +79,7 @@ export const importCsv = async (
     return other === undefined ? undefined : `${keyHeader} is also in line ${other}, with other values`;
   });
   observer.onHeaders(headers, ignored);
-  const lanes = connections.map((sql) => new Lane(sql, table));
+  const lanes = connections.map((sql) => new Lane(sql, table, isTrial ? "rollback" : "commit"));
   let [line, bytes, rejected] = [1, 0, 0];
   const sum = () => sumOf(lanes, skipped.size, rejected);
   const report = () =>
@@ -94,7 +100,7 @@ export const importCsv = async (
     }
     for (const lane of lanes) await lane.submit();
     for (const lane of lanes) await lane.settle();
-    if (connections[0]) await table.afterwards?.(connections[0]);
+    if (connections[0] && !isTrial) await table.afterwards?.(connections[0]);
   } finally {
     // wait for pending statements: the caller closes the connections
     await Promise.allSettled(lanes.map((lane) => lane.settle()));

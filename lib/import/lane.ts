@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { Batch } from "./batch.ts";
-import { type LoadCounts, storeBatch } from "./load.ts";
+import { type End, type LoadCounts, storeBatch } from "./load.ts";
 import type { ImportTable, Row } from "./table.ts";
 
 const rowsPerBatch = 20_000;
@@ -13,6 +13,7 @@ export class Lane {
   readonly counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0, blank: 0 };
   readonly #sql: postgres.Sql;
   readonly #table: ImportTable;
+  readonly #end: End;
   #filling = new Batch();
   /** First lines of the batches that are not stored yet, the filling one last. */
   readonly #firstLines: number[] = [];
@@ -24,9 +25,10 @@ export class Lane {
   #areLikelyNew = false;
 
   /** @param sql one connection (`max: 1`) of the role `municipal_importer`. */
-  constructor(sql: postgres.Sql, table: ImportTable) {
+  constructor(sql: postgres.Sql, table: ImportTable, end: End) {
     this.#sql = sql;
     this.#table = table;
+    this.#end = end;
   }
 
   /** Line of the first row that is not stored yet. */
@@ -60,7 +62,7 @@ export class Lane {
 
   async #store(batch: Batch): Promise<void> {
     if (batch.size === 0) return;
-    const stored = await storeBatch(this.#sql, this.#table, batch, this.#areLikelyNew);
+    const stored = await storeBatch(this.#sql, this.#table, batch, this.#areLikelyNew, this.#end);
     this.#areLikelyNew = stored.updated + stored.unchanged === 0;
     for (const count of ["inserted", "updated", "unchanged", "blank"] as const)
       this.counts[count] += stored[count];

@@ -50,11 +50,14 @@ const upsert = (target: ImportTable): string => {
     from written`;
 };
 
+/** How a batch ends: a trial stores nothing, and counts the same. */
+export type End = "commit" | "rollback";
+
 /**
  * Runs work in a transaction, without `sql.begin`: that of postgres 3.4.9 sends its rollback to a closed socket,
  * which ends the process. The driver reconnects in silence: if it did, the transaction is lost, and the work fails.
  */
-const inTransaction = async <T>(sql: postgres.Sql, work: () => Promise<T>): Promise<T> => {
+const inTransaction = async <T>(sql: postgres.Sql, end: End, work: () => Promise<T>): Promise<T> => {
   const lost = Promise.withResolvers<never>();
   lost.promise.catch(() => {});
   await sql`begin`;
@@ -62,7 +65,7 @@ const inTransaction = async <T>(sql: postgres.Sql, work: () => Promise<T>): Prom
     lost.reject(Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" }));
   try {
     const result = await Promise.race([lost.promise, work()]);
-    await Promise.race([lost.promise, sql`commit`]);
+    await Promise.race([lost.promise, sql.unsafe(end)]);
     return result;
   } catch (error) {
     // only a failed statement leaves an open transaction; any other error means that the connection is lost
@@ -146,13 +149,14 @@ const attempt = async (
   sql: postgres.Sql,
   table: ImportTable,
   batch: Batch,
+  end: End,
 ): Promise<Counts> => {
   try {
-    return await inTransaction(sql, () => strategy(sql, table, batch));
+    return await inTransaction(sql, end, () => strategy(sql, table, batch));
   } catch (error) {
     const [next, ...rest] = others;
     if (!(next && error instanceof postgres.PostgresError && retried.has(error.code))) throw error;
-    return attempt([next, ...rest], sql, table, batch);
+    return attempt([next, ...rest], sql, table, batch, end);
   }
 };
 
@@ -168,12 +172,14 @@ export const storeBatch = async (
   table: ImportTable,
   batch: Batch,
   areLikelyNew = false,
+  end: End = "commit",
 ): Promise<LoadCounts> => {
   const counts = await attempt(
     areLikelyNew ? [insertAll, insertAndUpdate, upsertAll] : [insertAndUpdate, upsertAll],
     sql,
     table,
     batch,
+    end,
   );
   return { ...counts, unchanged: batch.size - counts.inserted - counts.updated };
 };

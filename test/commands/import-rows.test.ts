@@ -48,6 +48,31 @@ test("rows with one key and different values are rejected, and name each other",
   expect(stored?.nik).toBe(inventResident(2).values[0]);
 });
 
+test("with --dry-run, the summary and the report are those of the import, and nothing is stored", async () => {
+  const [first = "", second = "", third = ""] = csv(3).split("\n").slice(1);
+  expect((await run("residents", write(`${header}\n${first}\n`))).status).toBe(0);
+  const changed = first.replace(/,[^,]*,/, ",9999010101000099,");
+  const file = write([header, changed, second, third.replace(/^\d+/, "12"), ""].join("\n"));
+  const summary = async (...options: string[]) => {
+    const { status, out } = await run("residents", file, ...options);
+    return {
+      status,
+      lines: out.replace(/ in [\d.]+ s/, "").split("\n"),
+      report: readFileSync(join(folder, "data.rejected.csv"), "utf8"),
+    };
+  };
+  const stored = () => sql`select nik, family_card_number from resident.resident order by id`;
+  const before = await stored();
+  const trial = await summary("--dry-run");
+  expect([trial.lines[0], await stored()]).toEqual([
+    "Nothing was stored: this is what the import would do.",
+    before,
+  ]);
+  const done = await summary();
+  expect({ ...trial, lines: trial.lines.slice(1) }).toEqual(done);
+  expect([done.lines[0], await count()]).toEqual(["1 added, 1 updated, 0 unchanged", 2]);
+});
+
 test("with --last-wins, the last of the rows with one key is stored, and the others are counted", async () => {
   const [row = ""] = csv(1).split("\n").slice(1);
   const file = write([header, row.replace(/,[^,]*,/, ",9999010101000099,"), row, ""].join("\n"));

@@ -89,7 +89,7 @@ test("over two connections, the last of several rows with the same key is stored
     residentImport,
     () => Readable.from([Buffer.from(residentCsv([...early, ...given]))]),
     { onHeaders: () => {}, onRejections: () => {}, onProgress: () => {} },
-    true,
+    { lastWins: true },
   );
   expect(counts).toEqual({ inserted: 401, updated: 0, unchanged: 0, repeated: 401, blank: 0, rejected: 0 });
   const [row] = await sql`select count(*)::int as old from resident.resident where name = 'LAMA'`;
