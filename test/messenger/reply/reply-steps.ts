@@ -26,9 +26,10 @@ export const write = async (
   await untilHandled();
 };
 
-/** The texts on the phone that the messenger has sent by itself. */
-export const listReplies = () => database.admin<{ text: string; state: string; class: number }[]>`
-  select content ->> 'text' as text, state, priority as class from messaging.message where sender = 'reply' order by seq`;
+/** What the messenger has written by itself, to anybody by default. */
+export const listReplies = (number = "") => database.admin<{ text: string; state: string; class: number }[]>`
+  select content ->> 'text' as text, state, priority as class from messaging.message
+  where sender = 'reply' and phone like ${`${number}%`} order by seq`;
 
 /** Resolves once as many texts are on the phone. */
 export const untilTexts = async (count: number, number = phone): Promise<string[]> => {

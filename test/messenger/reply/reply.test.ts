@@ -44,14 +44,19 @@ const stops: readonly [string, proto.IMessage, Envelope?][] = [
   ["without a time", { conversation: "stop" }, { attrs: { t: "" } }],
   ["with context", { conversation: "stop", messageContextInfo: { messageSecret: Buffer.alloc(32, 1) } }],
 ];
-test.each(stops)("STOP as %s opts out, and is confirmed once", async (_, message, envelope) => {
+test("STOP opts out in every form that phones send, and is confirmed once", async () => {
   await startOpen();
-  await write(message, envelope);
-  expect(await isOut()).toBe(true);
-  const [confirmation = ""] = await untilTexts(1);
-  expect(confirmation).toMatch(/MULAI[\s\S]*START/);
-  await write("STOP");
-  expect(await listReplies()).toMatchObject([{ text: confirmation, class: 1 }]);
+  for (const [n, [form, message, envelope]] of stops.entries()) {
+    const number = `62813000000${String(n).padStart(2, "0")}`;
+    const person = platform.register(number);
+    await write(message, envelope, person);
+    expect([form, await isOut(number)]).toEqual([form, true]);
+    const [confirmation = ""] = await untilTexts(1, number);
+    expect(confirmation).toMatch(/MULAI[\s\S]*START/);
+    await write("STOP", {}, person);
+    const replies = await listReplies(number);
+    expect([form, replies]).toMatchObject([form, [{ text: confirmation, class: 1 }]]);
+  }
 });
 
 const ignored: readonly [string, proto.IMessage, Envelope?][] = [
@@ -77,11 +82,13 @@ const ignored: readonly [string, proto.IMessage, Envelope?][] = [
   ["as a peer message", { conversation: "STOP" }, { attrs: { category: "peer" } }],
   ["without content", {}],
 ];
-test.each(ignored)("STOP %s does nothing", async (_, message, envelope) => {
+test("STOP does nothing in anything but a person's own message to this number", async () => {
   const task = await startOpen();
-  await write(message, envelope);
-  expect([await isOut(), await listReplies()]).toEqual([false, []]);
-  expect([platform.faults, task.findWhatsApp()?.state().kind]).toEqual([[], "open"]);
+  for (const [where, message, envelope] of ignored) {
+    await write(message, envelope);
+    expect([where, await isOut(), await listReplies()]).toEqual([where, false, []]);
+    expect([where, platform.faults, task.findWhatsApp()?.state().kind]).toEqual([where, [], "open"]);
+  }
 });
 
 /** What comes before BERHENTI. */
