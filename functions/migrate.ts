@@ -1,5 +1,6 @@
-import * as z from "zod/mini";
+import type { Context } from "aws-lambda";
 import { findSetting, getSetting } from "#lib/config.ts";
+import { finishByHand, readAdmin } from "#lib/db/admin-login.ts";
 import { ConnectionLimits, limitConnections } from "#lib/db/connection-limits.ts";
 import { findDeployment } from "#lib/db/deployment.ts";
 import { requireLogSettings } from "#lib/db/log-settings.ts";
@@ -7,26 +8,24 @@ import { migrate } from "#lib/db/migrate.ts";
 import { withLogin } from "#lib/db/password.ts";
 import { ensureRoleLogins } from "#lib/db/role-login.ts";
 import { log } from "#lib/log.ts";
-import { readSecret } from "#lib/secrets/secret.ts";
 
-/** The administrator's credentials; a secret managed by RDS has only these fields. */
-const Admin = z.object({ username: z.string(), password: z.string() });
+/** For what follows the migration, and for the error of one that takes too long. */
+const restMs = 30_000;
 
 /**
  * Runs during a deployment, before any other function: migrates the schema, and sets each role's password from its
  * secret and its share of the server's connections. An error fails the deployment.
  */
-export const handler = async (): Promise<void> => {
-  const admin = await readSecret(getSetting("DATABASE_SECRET_ID"), Admin);
+export const handler = async (_event: unknown, context: Context): Promise<void> => {
+  const admin = await readAdmin();
   const limits = ConnectionLimits.parse(JSON.parse(findSetting("CONNECTION_LIMITS") ?? "{}"));
-  const [host, port] = [getSetting("DATABASE_HOST"), Number(getSetting("DATABASE_PORT"))];
-  const address = { host, port, dbname: getSetting("DATABASE_NAME") };
   const prefix = getSetting("SECRETS_PREFIX");
   const mark = await findDeployment(`${prefix}database/maintenance`, findSetting("DATABASE_RESTORED_FROM"));
-  await withLogin({ ...address, ...admin }, async (sql) => {
+  await withLogin(admin, async (sql) => {
     await requireLogSettings(sql);
     await mark.requireSchema(sql);
-    const ran = await migrate(sql);
+    const limit = { ms: context.getRemainingTimeInMillis() - restMs, whatToDo: finishByHand(admin) };
+    const ran = await migrate(sql, { limit, onFile: (file) => log.info("a migration begins", { file }) });
     log.info("the schema is up to date", { ran });
     await mark.holdRestored(sql);
     await limitConnections(sql, limits);

@@ -15,7 +15,6 @@ const extra: Readonly<Record<string, number>> = {
   "employee/refresh": 32,
   "employee/employees": 18,
   "employee/ticket": 18,
-  migrate: 88,
   // the forms and the headers of a send
   "messaging/send-image": 3,
   "messaging/send-file": 3,

@@ -146,11 +146,13 @@ export const buildMessenger = async () => {
   return built;
 };
 
-/** Copies the migrations to the function that runs them. */
+/** Copies the migrations and the database's functions to the Lambda function that runs them. */
 const copyMigrations = (): void => {
-  const folder = `${bundleFolder("migrate")}/migrations`;
-  rmSync(folder, { recursive: true, force: true });
-  cpSync(`${root}lib/db/migrations`, folder, { recursive: true });
+  for (const part of ["migrations", "functions"]) {
+    const folder = `${bundleFolder("migrate")}/${part}`;
+    rmSync(folder, { recursive: true, force: true });
+    cpSync(`${root}lib/db/${part}`, folder, { recursive: true });
+  }
 };
 
 /** Builds every bundle. @throws esbuild.BuildFailure @returns the size of each file in bytes. */

@@ -1,5 +1,6 @@
 import postgres from "postgres";
 import { findSetting, getSetting } from "#lib/config.ts";
+import { readAdmin } from "#lib/db/admin-login.ts";
 import { Credentials, connectionTo, tlsSetting } from "#lib/db/credentials.ts";
 import type { LoginRole } from "#lib/db/roles.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
@@ -28,8 +29,11 @@ const options = { fetch_types: false, onnotice: () => {} };
 const connect = (credentials: Credentials, ssl: "verify-full" | false, max: number) =>
   postgres({ ...options, max, ...connectionTo(credentials), ssl });
 
+/** The administrator migrates. */
+type Role = LoginRole | "admin";
+
 /** Reads the role's secret from the running `npm run dev`, which stores its secrets in a file. */
-const localCredentials = (role: LoginRole): Credentials => {
+const localCredentials = (role: Role): Credentials => {
   if (!findDevFile(localFolder)) throw new CommandError(noDatabase);
   return readLocalSecret(`database/${role}`);
 };
@@ -43,11 +47,12 @@ const needsTls = (url: string): boolean => {
   return !["127.0.0.1", "localhost", "[::1]"].includes(hostname) && !searchParams.has("sslmode");
 };
 
-const connection = async (role: LoginRole, max: number): Promise<postgres.Sql> => {
+const connection = async (role: Role, max: number): Promise<postgres.Sql> => {
   const url = findSetting("DATABASE_URL");
   if (url) return postgres(url, { ...options, max, ...(needsTls(url) && { ssl: "verify-full" as const }) });
   if (!findSetting("DATABASE_SECRET_ID")) return connect(localCredentials(role), false, max);
-  return connect(await readSecret(getSetting("DATABASE_SECRET_ID"), Credentials), tlsSetting(), max);
+  const stored = role === "admin" ? readAdmin() : readSecret(getSetting("DATABASE_SECRET_ID"), Credentials);
+  return connect(await stored, tlsSetting(), max);
 };
 
 const unreachable = new Set(["ECONNREFUSED", "ENOTFOUND", "CONNECT_TIMEOUT"]);
@@ -59,7 +64,7 @@ const unreachable = new Set(["ECONNREFUSED", "ENOTFOUND", "CONNECT_TIMEOUT"]);
  * @throws CommandError that says how to provide a database, if none is running or configured.
  */
 export const withConnection = async <T>(
-  role: LoginRole,
+  role: Role,
   work: (sql: postgres.Sql) => Promise<T>,
   { max = 1 }: { max?: number } = {},
 ): Promise<T> => {

@@ -10,6 +10,7 @@ import { bundleFolder } from "../../infra/build/build.ts";
 import { startLambda } from "../../infra/local/lambda/lambda.ts";
 import { localSecretName } from "../../infra/local/secrets/store.ts";
 import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
+import { startCommand } from "../steps/command.ts";
 import { canLogIn } from "../steps/connections.ts";
 
 const own = useOwnCity();
@@ -54,10 +55,11 @@ const prepareStage = async () => {
 const migrate = async (
   { variables }: { variables: Readonly<Record<string, string>> },
   folder = bundleFolder("migrate"),
+  timeoutSeconds = 60,
 ) => {
   const lines: string[] = [];
   const lambda = startLambda({
-    ...{ name: "migrate", folder, variables, timeoutSeconds: 60 },
+    ...{ name: "migrate", folder, variables, timeoutSeconds },
     onLine: (line) => lines.push(line),
   });
   const outcome = await lambda.invoke({}, "deployment").finally(() => lambda.stop());
@@ -173,6 +175,25 @@ describe("the deployment fails", () => {
     expect(await stage.connect()`select from pg_tables where tablename = 'half'`).toHaveLength(0);
   });
 
+  test("when a migration takes longer than the function may, and the error tells the command that finishes it", async () => {
+    const stage = await prepareStage();
+    await migrate(stage);
+    const error = await migrate(stage, withMigration("select pg_sleep(60);"), 31).catch(
+      ({ message }) => message,
+    );
+    expect(error).toMatch(/^9999.do.later.sql has not ended in time: run it without a time limit/);
+    const [, printed = ""] = /then: ((?:\w+=\S+ )+)npm run migrate\./.exec(error) ?? [];
+    const settings = [...printed.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]);
+    const given = Object.fromEntries(
+      Object.entries(stage.variables).filter(([name]) => !/^DATABASE_[^T]/.test(name)),
+    );
+    const byHand = { ...given, ...Object.fromEntries(settings) };
+    expect(await startCommand("infra/commands/migrate.ts", byHand).ended).toMatchObject({
+      status: 0,
+      out: "The schema is up to date.\n",
+    });
+  });
+
   test("when the database is empty although the stage has been deployed, which creates no schema", async () => {
     const stage = await prepareStage();
     await migrate(stage);
@@ -214,6 +235,15 @@ describe("the deployment fails", () => {
       `secret ${id} belongs to another role than municipal_tourism`,
     );
   });
+});
+
+test("the command that migrates by hand prepares an empty database as a deployment does", async () => {
+  const stage = await prepareStage();
+  const { status, out } = await startCommand("infra/commands/migrate.ts", stage.variables, "--json").ended;
+  expect(status).toBe(0);
+  expect(JSON.parse(out).ran).toEqual(expect.arrayContaining(["0001.do.roles.sql", "employee/expiry"]));
+  const lines = await migrate(stage);
+  expect(lines.find(({ ran }) => ran)).toMatchObject({ ran: [] });
 });
 
 test("a rolled back deployment keeps the newer schema", async () => {

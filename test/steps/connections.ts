@@ -16,9 +16,9 @@ export type Address =
   | "maintenanceUrl"
   | "subjectUrl";
 
-/** A connection to the running city's database that ends with the test. */
-export const connectFor = (address: Address): postgres.Sql => {
-  const sql = postgres(inject("city")[address], { max: 1, onnotice: () => {} });
+/** A connection to the running city's database that ends with the test. @param max how many there are at most. */
+export const connectFor = (address: Address, max = 1): postgres.Sql => {
+  const sql = postgres(inject("city")[address], { max, onnotice: () => {} });
   onTestFinished(() => sql.end());
   return sql;
 };

@@ -29,6 +29,7 @@ const query = `
     from pg_db_role_setting join pg_database d on d.oid = setdatabase where datname = current_database()
   union all select concat_ws(' ', 'database', datdba::regrole, datacl) from pg_database where datname = current_database()
   union all select concat_ws(' ', 'migration', version, name, md5) from migration.version
+  union all select concat_ws(' ', 'functions', name, checksum, functions) from migration.repeatable
   order by line`;
 
 /** Describes everything that migrations create, a line each. Roles are of the server, not of the database. */
