@@ -19,6 +19,7 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
     3,
     /^1 rejected; the rows are in /m,
   ],
+  migrate: ["--json", { DATABASE_URL: city.adminUrl }, 0, /^\{\s*"ran": \[\]/],
   seed: ["--residents x", {}, 2, /^--residents must be a whole number/],
   partner: ["list", { DATABASE_URL: city.partnerAdminUrl }, 0, /^partner +plan +key/],
   sender: ["list", { DATABASE_URL: city.senderAdminUrl }, 0, /^sender +pool +classes +countries +per day/],

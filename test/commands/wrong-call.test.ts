@@ -9,6 +9,7 @@ const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>
   callback: () => import("../../infra/commands/callback.ts"),
   "dead-letters": () => import("../../infra/commands/dead-letters.ts"),
   import: () => import("../../infra/commands/import.ts"),
+  migrate: () => import("../../infra/commands/migrate.ts"),
   notify: () => import("../../infra/commands/notify/notify.ts"),
   partner: () => import("../../infra/commands/partner.ts"),
   account: () => import("../../infra/commands/account.ts"),

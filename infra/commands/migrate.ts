@@ -1,0 +1,24 @@
+import { migrate } from "#lib/db/migrate.ts";
+import { command, runCommand } from "./command.ts";
+import { withConnection } from "./connect.ts";
+
+const about = `Migrate the database, without a time limit.
+
+For a migration that takes longer than the 14 minutes of a deployment's function. Deploy again afterwards, because only a
+deployment sets the passwords of the roles. For a stage set DATABASE_SECRET_ID to the name of the administrator's secret, and
+DATABASE_HOST, DATABASE_PORT and DATABASE_NAME. A deployment that fails for lack of time prints them.`;
+
+export const run = command("migrate", about, (program, answer, print) => {
+  program.action(
+    answer(() =>
+      withConnection("admin", async (sql) => {
+        // the administrator has one for the function
+        await sql`set statement_timeout = 0`;
+        const ran = await migrate(sql, { onFile: (file) => print(`${file} …`) });
+        return { text: "The schema is up to date.", json: { ran } };
+      }),
+    ),
+  );
+});
+
+if (import.meta.main) await runCommand(run);
