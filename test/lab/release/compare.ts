@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Workshop } from "../../steps/workshop.ts";
 
@@ -20,25 +20,28 @@ export const findRelease = (folder = "."): string | undefined => {
 /**
  * Runs the contract tests of a release, with its own code, on the schema of another one.
  *
- * @param release is changed: it gets the migrations that are new.
- * @param migrations folder with those of the other one.
+ * @param release is changed: it gets the migrations that are new, and the database's functions.
+ * @param folder with the migrations and the functions of the other one, like `lib/db`.
  * @param files which tests.
  * @returns what is wrong, a line each; nothing if the release works on that schema.
  */
 export const tryOnSchema = async (
   release: Workshop,
-  migrations: string,
+  folder: string,
   files: readonly string[] = ["test/contract"],
 ): Promise<readonly string[]> => {
-  const place = (file: string) => `lib/db/migrations/${file}`;
   const texts = new Map(
-    readdirSync(migrations).map((file) => [file, readFileSync(join(migrations, file), "utf8")]),
+    globSync("{migrations,functions/*}/*.sql", { cwd: folder }).map((file) => [
+      `lib/db/${file}`,
+      readFileSync(join(folder, file), "utf8"),
+    ]),
   );
   const changed = release
     .list("lib/db/migrations")
-    .filter((file) => texts.get(file) !== release.read(place(file)));
+    .filter((file) => texts.get(`lib/db/migrations/${file}`) !== release.read(`lib/db/migrations/${file}`));
   if (changed.length > 0) return changed.map((file) => `${file} has run, and was changed or removed since`);
-  for (const [file, text] of texts) release.write(place(file), text);
+  rmSync(join(release.folder, "lib/db/functions"), { recursive: true, force: true });
+  for (const [file, text] of texts) release.write(file, text);
   const { passed, failed } = await release.test(files, undefined, mostMs, 240_000);
   if (failed.length === 0 && passed.length === 0) return ["no test of the release ran"];
   return failed.map((name) => `the release fails: ${name}`);

@@ -1,28 +1,25 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { copyMigrations } from "../../steps/migration-folder.ts";
 import { Workshop } from "../../steps/workshop.ts";
 import { findRelease, tryOnSchema } from "./compare.ts";
 
-/** The migrations of this tree, with one more. @param files others to replace. */
-const migrationsWith = (files: Readonly<Record<string, string>>): string => {
-  const folder = mkdtempSync(join(tmpdir(), "migrations-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  cpSync("lib/db/migrations", folder, { recursive: true });
-  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
-  return folder;
-};
 const asOwner = (text: string) => `set role municipal_owner; ${text}; reset role;`;
 
 /** Tries this tree as the release, so that no history is needed. One part of the contract shows whether it notices the schema. */
-const attempt = (migrations: string) => {
+const attempt = (folder: string) => {
   const release = new Workshop();
   onTestFinished(() => release.remove());
-  return tryOnSchema(release, migrations, ["test/contract/resident-search.test.ts"]);
+  return tryOnSchema(release, folder, ["test/contract/resident-search.test.ts"]);
 };
-const attemptWith = (text: string) => attempt(migrationsWith({ "9999.do.next.sql": asOwner(text) }));
+const attemptWith = (text: string) => {
+  const { folder, write } = copyMigrations();
+  write("migrations/9999.do.next.sql", asOwner(text));
+  return attempt(folder);
+};
 
 test("a release passes on a schema to which the next one only adds", { timeout: 1_000_000 }, async () =>
   expect(await attemptWith("alter table resident.resident add note text not null default ''")).toEqual([]),
@@ -37,10 +34,11 @@ test("a release fails on a schema from which the next one takes what it reads, a
 });
 
 test("a migration that was released and has changed since is named before anything runs", async () => {
-  const migrations = migrationsWith({ "0004.do.tourism.sql": "select 1;" });
+  const { folder, write, remove } = copyMigrations();
+  write("migrations/0004.do.tourism.sql", "select 1;");
   const last = "0019.do.resident-subject.sql";
-  rmSync(join(migrations, last));
-  expect(await attempt(migrations)).toEqual([
+  remove(`migrations/${last}`);
+  expect(await attempt(folder)).toEqual([
     "0004.do.tourism.sql has run, and was changed or removed since",
     `${last} has run, and was changed or removed since`,
   ]);
