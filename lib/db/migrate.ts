@@ -21,8 +21,8 @@ const lockRetryMs = 3_000;
 const lockConflicts = ["55P03", "40P01", "40001"];
 
 /**
- * Takes the lock for the session, unless it has it. It asks repeatedly: a session that waits inside of a
- * statement would have a snapshot, and `create index concurrently` waits for the end of all snapshots.
+ * Takes the lock for the session. It asks repeatedly: a session that waits inside of a statement would have a snapshot, and
+ * `create index concurrently` waits for the end of all snapshots.
  *
  * @param until steady time in milliseconds.
  * @throws Error that names the session which has the lock.
@@ -86,7 +86,10 @@ const listPending = (migrations: readonly Migration[], ran: ReadonlyMap<number, 
 /** Runs work in a transaction that ends when it does not get a lock in time. */
 const inTransaction = <T>(sql: postgres.Sql, work: (sql: postgres.TransactionSql) => Promise<T>) =>
   sql.begin(async (transaction) => {
-    await transaction`select set_config('lock_timeout', ${String(lockTimeoutMs)}, true)`;
+    // takes the migration's lock again, because the driver may have renewed the connection since the file before
+    const [row] = await transaction`
+      select set_config('lock_timeout', ${String(lockTimeoutMs)}, true), pg_try_advisory_lock(${lockKey}) as taken`;
+    if (!row?.taken) throw new Error("the connection was lost, and another migration has begun");
     return work(transaction);
   }) as Promise<T>;
 
@@ -137,27 +140,22 @@ const runAll = async (
   const functions = listFunctionFiles(`${folder}functions/`);
   const newest = migrations.at(-1)?.version ?? 0;
   const wait = () => steadyNow() + maxWaitMs;
-  const done: string[] = [];
   await lock(sql, wait());
   await createTables(sql);
   await requireRelease(sql, newest);
-  for (;;) {
-    // again, because the driver may have renewed the connection during a long file
-    await lock(sql, wait());
-    const ran = await readVersions(sql);
-    const [next] = listPending(migrations, ran);
-    if (!next) {
-      // those of a later release stay, like its tables
-      if (Math.max(...ran.keys()) > newest) return done;
-      begin("the replacement of functions");
-      const replace = () => inTransaction(sql, (transaction) => replaceFunctions(transaction, functions));
-      return [...done, ...(await again(replace, "functions", wait()))];
-    }
-    begin(next.file);
-    onFile?.(next.file);
-    await again(() => run(sql, next), next.file, wait());
-    done.push(next.file);
+  const ran = await readVersions(sql);
+  const pending = listPending(migrations, ran);
+  for (const migration of pending) {
+    begin(migration.file);
+    onFile?.(migration.file);
+    await again(() => run(sql, migration), migration.file, wait());
   }
+  const done = pending.map(({ file }) => file);
+  // those of a later release stay, like its tables
+  if (Math.max(0, ...ran.keys()) > newest) return done;
+  begin("the replacement of functions");
+  const replace = () => inTransaction(sql, (transaction) => replaceFunctions(transaction, functions));
+  return [...done, ...(await again(replace, "functions", wait()))];
 };
 
 /**
