@@ -35,8 +35,10 @@ const lock = async (sql: postgres.Sql, until: number): Promise<void> => {
     const [holder] = await sql`
       select pid from pg_locks join pg_database d on d.oid = database
       where locktype = 'advisory' and objid = ${lockKey} and granted and datname = current_database()`;
+    // it may have ended just now
+    if (!holder) continue;
     throw new Error(
-      `another migration is running, in session ${holder?.pid}: wait, or end it by select pg_terminate_backend(${holder?.pid})`,
+      `another migration is running, in session ${holder.pid}: wait, or end it by select pg_terminate_backend(${holder.pid})`,
     );
   }
 };

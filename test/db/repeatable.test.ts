@@ -90,6 +90,19 @@ test("what a file no longer creates is dropped, and what another file creates no
   expect(await list()).toEqual([]);
 });
 
+test("a function gets another type of result when its file drops it first", async () => {
+  const text = fn("town.count()", "'1'", grant("town.count", "municipal_tourism"));
+  const { run, write, callersOf, call } = await prepare({ count: text });
+  await run();
+  const other = text.replace("returns text", "returns integer").replace("'1'", "2");
+  write("count", other);
+  await expect(run()).rejects.toThrow("cannot change return type");
+  write("count", `drop function if exists town.count();\n${other}`);
+  await run();
+  expect(await call("town.count()")).toBe(2);
+  expect(await callersOf("count")).toEqual(["municipal_tourism"]);
+});
+
 test("files run after those that they call, whatever their names", async () => {
   const { run } = await prepare({
     a: fn("town.a()", "town.c()"),
