@@ -237,6 +237,19 @@ describe("the deployment fails", () => {
   });
 });
 
+test("the server ends a file whose function had no time left, so that the next deployment does not wait for it", async () => {
+  const stage = await prepareStage();
+  await migrate(stage);
+  const sql = stage.connect();
+  await expect(migrate(stage, withMigration("select pg_sleep(600);"), 31)).rejects.toThrow("in time");
+  await expect
+    .poll(
+      () => sql`
+      select from pg_stat_activity where query like '%pg_sleep(600)%' and pid <> pg_backend_pid()`,
+    )
+    .toEqual([]);
+});
+
 test("the command that migrates by hand prepares an empty database as a deployment does", async () => {
   const stage = await prepareStage();
   const { status, out } = await startCommand("infra/commands/migrate.ts", stage.variables, "--json").ended;
