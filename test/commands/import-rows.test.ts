@@ -133,3 +133,22 @@ test("an id in two spellings is one key", async () => {
     out: expect.stringContaining("2  id is also in another line"),
   });
 });
+
+test("the steps of the guide undo an import: what it changed is as before, whom it added is gone", async () => {
+  const [first = "", second = ""] = csv(2).split("\n").slice(1);
+  await run("residents", write(`${header}\n${first}\n`));
+  const guide = readFileSync("lib/docs/guides/en/importing.md", "utf8");
+  const [, select = ""] = /\\copy \((select .*)\) to 'before.csv'/.exec(guide) ?? [];
+  // as psql writes it
+  const read = () => sql.unsafe(select.replace("created_at from", "created_at::text from"));
+  const before = await read();
+  const undone = residentCsv(before.map((row) => ({ values: Object.values(row).map(String) })));
+  await run(
+    "residents",
+    write([header, first.replace(/,[^,]*,/, ",9999010101000099,"), second, ""].join("\n")),
+  );
+  expect((await run("residents", write(undone), "--blank-clears")).out).toMatch(/^0 added, 1 updated/);
+  const [, remove = ""] = /(delete from .*)\(select nik from before\)/.exec(guide) ?? [];
+  await sql.unsafe(`${remove} ($1)`, [before[0]?.nik]);
+  expect(await read()).toEqual(before);
+});
