@@ -33,7 +33,7 @@ const list = async (query: string) => (await city.client.ask(`/messages?${query}
 const makeDue = (ids: readonly string[], at = inSeconds(0)) =>
   withCityDatabase(city.own)(
     (sql) => sql`
-      update messaging.message set not_before = ${at}, due_at = ${at}
+      update messaging.message set not_before = ${at}, due_at = ${at}, held_until = ${at}
       where id = any(string_to_array(${ids.join()}, ',')) and state = 'PENDING'`,
   );
 const textsOn = (number: string) => city.platform.phone(number).inbox.map(({ text }) => text);
