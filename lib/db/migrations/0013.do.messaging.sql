@@ -147,6 +147,7 @@ create table messaging.message (
 create index message_open on messaging.message ((seq + 0)) where is_open and held_until is null and seq + 0 is not null;
 create index message_open_of_sender on messaging.message (sender, queue, lane, priority, seq) where is_open and held_until is null;
 create index message_held on messaging.message (held_until) where is_open and held_until is not null;
+create index message_held_of_sender on messaging.message (sender) where is_open and held_until is not null;
 create index message_open_of_phone on messaging.message (phone, priority, seq) where is_open;
 create index message_by_sending on messaging.message (sent_at) where sent_at is not null;
 create index message_of_media on messaging.message (media_id) where media_id is not null;
@@ -215,6 +216,8 @@ create table messaging.payload (
   channel messaging.channel not null default 'whatsapp',
   bytes bytea not null,
   composed_at timestamptz not null default now(),
+  -- of a one-time code, until its bytes are dropped
+  drop_at timestamptz,
   -- the platform's own id of the message
   reference text,
   -- at a channel that the message was taken from: a phone may have it
@@ -222,6 +225,7 @@ create table messaging.payload (
   primary key (seq, channel)
 );
 create index payload_by_composing on messaging.payload (composed_at);
+create index payload_to_drop on messaging.payload (drop_at) where drop_at is not null;
 create index payload_by_reference on messaging.payload (reference) where reference is not null;
 
 -- Whether messages of a pool can go on from an account to another channel.

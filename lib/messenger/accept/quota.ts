@@ -90,7 +90,11 @@ export class Quota {
   async #count(sender: string): Promise<Room> {
     const [row] = await this.#sql<Room[]>`
       select
-        ${this.#maxWaiting}::int - (select count(*)::int from messaging.message where is_open and sender = ${sender}) as waiting,
+        -- by the indexes of those that may be taken, and of those that are held
+        ${this.#maxWaiting}::int
+          - (select count(*)::int from messaging.message where is_open and held_until is null and sender = ${sender})
+          - (select count(*)::int from messaging.message where is_open and held_until is not null and sender = ${sender})
+          as waiting,
         array_to_string(classes, ' ') as classes,
         array_to_string(countries, ' ') as countries,
         per_day - today.messages as messages,

@@ -12,9 +12,9 @@ export const storePayload = async (
   payload: Uint8Array,
 ): Promise<boolean> => {
   const { count } = await sql`
-    insert into messaging.payload (seq, channel, bytes)
+    insert into messaging.payload (seq, channel, bytes, drop_at)
     -- locked, so that the next leader takes the message before or after this
-    select seq, ${channel}, ${payload as Buffer} from messaging.message where ${isBeingSent(sql, id, epoch)} for share
+    select seq, ${channel}, ${payload as Buffer}, case when priority = 0 then expires_at end from messaging.message where ${isBeingSent(sql, id, epoch)} for share
     on conflict (seq, channel) do update set bytes = excluded.bytes`;
   return count === 1;
 };

@@ -1,7 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
-import { priorities } from "#lib/messaging/submission.ts";
 import { deleteMedia, releaseMedia } from "./media.ts";
 import { dropCodes } from "./next-channel.ts";
 import { expire } from "./outcome.ts";
@@ -21,9 +20,9 @@ const sweeps: readonly ((sql: postgres.Sql) => Promise<{ readonly count: number 
   async (sql) => ({ count: await dropCodes(sql, batch) }),
   // the row is kept: a platform may report about it later
   (sql) => sql`
-    update messaging.payload set bytes = '' where (seq, channel) in (
+    update messaging.payload set bytes = '', drop_at = null where (seq, channel) in (
       select p.seq, p.channel from messaging.payload p join messaging.message using (seq)
-      where bytes <> '' and priority = ${priorities["one-time-code"]} and expires_at <= now() and not is_open limit ${batch})`,
+      where drop_at <= now() and not is_open limit ${batch})`,
   // phones may request a message again until it expires, and senders may reply to it for some days
   (sql) => sql`
     delete from messaging.payload where seq in (

@@ -50,7 +50,8 @@ test("the payload of a one-time code is dropped when it expires, and its referen
     select 'p' || p || '-' || s, 'api:test', 'text', '6281200000001', '{}', 'SENT', p, now() + s * interval '1 minute'
     from unnest(array[0, 1]) p, unnest(array[-1, 1]) s`;
   await sql`
-    insert into messaging.payload (seq, channel, bytes, reference) select seq, 'cloud-api', 'p', 'wamid' from messaging.message`;
+    insert into messaging.payload (seq, channel, bytes, reference, drop_at)
+    select seq, 'cloud-api', 'p', 'wamid', case when priority = 0 then expires_at end from messaging.message`;
   await sweep(sql, new AbortController().signal);
   const dropped = await sql`
     select id, reference from messaging.message join messaging.payload using (seq) where bytes = ''`;

@@ -28,4 +28,7 @@ export const listMessages = (sql: postgres.ISql, { id, phone, sender }: MessageF
   where true ${id === undefined ? sql`` : sql`and id = ${id}`}
     ${phone === undefined ? sql`` : sql`and phone = ${phone}`}
     ${sender === undefined ? sql`` : sql`and sender = ${sender}`}
-  order by seq desc limit ${maxMessages}`;
+  ${
+    // for one message the planner would walk the order instead of looking up the id
+    id === undefined ? sql`order by seq desc limit ${maxMessages}` : sql``
+  }`;
