@@ -15,6 +15,7 @@ import { ownPeers } from "./peers.ts";
 import { benchResidents } from "./residents.ts";
 import { benchVerify } from "./verify.ts";
 import { benchWarm } from "./warm.ts";
+import { benchYear } from "./year.ts";
 
 // with one sample of each: what is measured means nothing here
 
@@ -44,6 +45,7 @@ test.each([
   ["synth", () => benchSynth({ rounds: 1 })],
   ["verify", () => benchVerify({ rows: 1_000, requests: 10 })],
   ["warm", () => benchWarm({ requests: 1, peers: ownPeers })],
+  ["year", () => benchYear({ residents: 2_000, messages: 3_000, audits: 2_400, samples: 1, seed: 1 })],
 ])("the bench %s runs", async (name, run) => {
   quiet();
   const { bench, figures } = await run();
