@@ -16,7 +16,7 @@ const schedule = {
 };
 
 /** Changes of state that are sent to the senders' addresses, while one address has failed for a day. */
-export async function* callbackCases({ sql, parts }: Ground): AsyncGenerator<Measurable> {
+export async function* callbackCases({ owner, sql, parts }: Ground): AsyncGenerator<Measurable> {
   const first = (events: readonly Event[]): Event => {
     const [event] = events;
     if (!event) throw new Error("no event is due");
@@ -71,4 +71,5 @@ export async function* callbackCases({ sql, parts }: Ground): AsyncGenerator<Mea
     run: (inside) => disableCallback(inside, event, 410),
     most: 2,
   });
+  await owner`vacuum (analyze) messaging.callback_event`;
 }

@@ -4,7 +4,7 @@ import type { SecretName } from "#lib/secrets/table/table.ts";
 import { authorizerCases } from "./authorizer-cases.ts";
 import { employeeCases } from "./employee-cases.ts";
 import { maintenanceCases } from "./maintenance-cases.ts";
-import type { Case, Row } from "./measure.ts";
+import type { Case, Effort, Row } from "./measure.ts";
 import { messengerCases } from "./messenger-cases.ts";
 import { notificationCases } from "./notification-cases.ts";
 import { residentCases } from "./resident-cases.ts";
@@ -23,7 +23,7 @@ export interface Ground {
 }
 
 /** A case, or a measurement of its own kind. */
-export type Measurable = Case | ((samples: number) => Promise<Row | readonly Row[]>);
+export type Measurable = Case | ((effort: Effort) => Promise<Row | readonly Row[]>);
 
 /** Statements of one role. */
 export interface Group {

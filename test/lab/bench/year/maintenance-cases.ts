@@ -10,7 +10,7 @@ export async function* maintenanceCases({ owner, sql }: Ground): AsyncGenerator<
   // as an import leaves them
   await owner`update resident.resident set name = name || ' A' where id % 200 = 7`;
   for (const { name, work } of steps)
-    yield async (samples) => {
+    yield async ({ samples }) => {
       const { watched, rows } = watch(sql);
       for (let turn = 0, more = true; turn < Math.max(2, samples / 10); turn++) {
         if (!more && turn > 5) break;

@@ -20,79 +20,107 @@ export interface Row {
   readonly statement: string;
   readonly "p50 ms": number;
   readonly "p99 ms": number;
+  /** Of the database's processor time, which other programs do not affect; empty where a call opens a connection of its own. */
+  readonly "CPU p50 ms": number | "";
+  readonly "CPU p99 ms": number | "";
   readonly samples: number;
   /** Why it may take longer than the limit; empty for those that may not. */
   readonly "slow by design": string;
   readonly spread: Measure;
 }
 
+/** A case ends after so long, once it has the least number of samples. */
+const longestMs = 10_000;
+const leastSamples = 5;
+
 /** Plans of prepared statements become generic with the sixth execution. */
 const warmUps = 6;
 
-export const rowOf = (statement: string, times: readonly number[]): Row => {
-  const sorted = times.toSorted((a, b) => a - b);
+/** How much is measured. */
+export interface Effort {
+  readonly samples: number;
+  /** Finds the connections that are open. @returns a function that reads the processor time of the database in milliseconds. */
+  readonly openClock: () => Promise<() => number>;
+}
+
+const ascending = (times: readonly number[]) => times.toSorted((a, b) => a - b);
+
+/** @param cpuTimes of the same runs, where they are known. */
+export const rowOf = (statement: string, times: readonly number[], cpuTimes: readonly number[] = []): Row => {
+  const [sorted, cpu] = [ascending(times), ascending(cpuTimes)];
+  const isKnown = cpu.some((ms) => ms > 0);
   return {
     statement,
     "p50 ms": percentile(sorted, 0.5),
     "p99 ms": percentile(sorted, 0.99),
+    "CPU p50 ms": isKnown ? percentile(cpu, 0.5) : "",
+    "CPU p99 ms": isKnown ? percentile(cpu, 0.99) : "",
     samples: sorted.length,
     "slow by design": findReason(statement) ?? "",
-    spread: measureOf(times),
+    spread: measureOf(isKnown ? cpu : times),
   };
 };
 
-/** Runs a case so often. Of a single sample, the first call is not measured either. */
-export const measureCase = async (
-  { name, run, before, after, most = Number.POSITIVE_INFINITY }: Case,
-  samples: number,
+/**
+ * Calls `turn` so often, first some times that are not measured: of a single sample, the first call is not measured either.
+ *
+ * @param turn takes the function with which it measures.
+ */
+const repeat = async (
+  { name, most = Number.POSITIVE_INFINITY }: Pick<Case, "name" | "most">,
+  { samples, openClock }: Effort,
+  turn: (turn: number, measure: (work: () => PromiseLike<unknown>) => Promise<void>) => Promise<void>,
 ): Promise<Row> => {
   const turns = Math.min(samples, most);
   const cold = Math.min(warmUps, turns);
-  const times: number[] = [];
-  for (let turn = 0; turn < cold + turns; turn++) {
-    await before?.(turn);
-    const ms = await timed(() => run(turn));
-    await after?.(turn);
-    if (turn >= cold) times.push(ms);
+  const [times, cpuTimes]: [number[], number[]] = [[], []];
+  const until = performance.now() + longestMs;
+  let readCpu = () => 0;
+  const isLate = () => times.length >= leastSamples && performance.now() > until;
+  for (let made = 0; made < cold + turns && !isLate(); made++) {
+    if (made === cold) readCpu = await openClock();
+    await turn(made, async (work) => {
+      const before = readCpu();
+      const ms = await timed(work);
+      if (made < cold) return;
+      times.push(ms);
+      cpuTimes.push(readCpu() - before);
+    });
   }
-  return rowOf(name, times);
+  return rowOf(name, times, cpuTimes);
 };
+
+export const measureCase = (one: Case, effort: Effort): Promise<Row> =>
+  repeat(one, effort, async (turn, measure) => {
+    await one.before?.(turn);
+    await measure(() => one.run(turn));
+    await one.after?.(turn);
+  });
 
 const rolledBack = new Error("rolled back");
 
 /** Measures what must change nothing, inside a transaction that is rolled back. The commit is not measured. */
 export const withoutEffect = (
   sql: postgres.Sql,
-  {
-    name,
-    run,
-    before,
-    most,
-  }: Omit<Case, "run" | "before" | "after"> & {
+  one: Pick<Case, "name" | "most"> & {
     readonly run: (sql: postgres.Sql, turn: number) => PromiseLike<unknown>;
     /** Not measured: what the call finds. */
     readonly before?: (sql: postgres.Sql, turn: number) => PromiseLike<unknown>;
   },
-): ((samples: number) => Promise<Row>) => {
-  return async (samples) => {
-    const turns = Math.min(samples, most ?? Number.POSITIVE_INFINITY);
-    const cold = Math.min(warmUps, turns);
-    const times: number[] = [];
-    for (let turn = 0; turn < cold + turns; turn++)
-      await sql
-        .begin(async (transaction) => {
-          // of the product's functions, none begins a transaction of its own here
-          const inside = transaction as unknown as postgres.Sql;
-          await before?.(inside, turn);
-          const ms = await timed(() => run(inside, turn));
-          if (turn >= cold) times.push(ms);
-          throw rolledBack;
-        })
-        .catch((error: unknown) => {
-          if (error !== rolledBack) throw error;
-        });
-    return rowOf(name, times);
-  };
+): ((effort: Effort) => Promise<Row>) => {
+  return (effort) =>
+    repeat(one, effort, async (turn, measure) => {
+      const work = async (transaction: postgres.TransactionSql) => {
+        // of the product's functions, none begins a transaction of its own here
+        const inside = transaction as unknown as postgres.Sql;
+        await one.before?.(inside, turn);
+        await measure(() => one.run(inside, turn));
+        throw rolledBack;
+      };
+      await sql.begin(work).catch((error: unknown) => {
+        if (error !== rolledBack) throw error;
+      });
+    });
 };
 
 /** The first words of a statement. */

@@ -41,7 +41,7 @@ export const addResidents = async (
   await addReader(owner);
   await owner`
     insert into tourism.photo (id, destination_id, url, caption)
-    select n, 'destination-' || n % 100, 'https://photos.example/' || n, 'Foto ' || n from generate_series(1, ${others}::int) n`;
+    select n, 'destination-' || n / 20, 'https://photos.example/' || n, 'Foto ' || n from generate_series(1, ${others}::int) n`;
   await owner`
     insert into tourism.category (id, name, active) select n::text, 'Kategori ' || n, 'Y' from generate_series(1, 50) n`;
   for (const table of [

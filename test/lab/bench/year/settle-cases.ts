@@ -131,6 +131,7 @@ export async function* settleCases({ owner, sql, parts }: Ground): AsyncGenerato
     },
     most: 5,
   });
+  await owner`vacuum (analyze) messaging.message`;
   yield { name: "send: recover at a new term, nothing", run: () => recover(sql, 1) };
   yield { name: "retention: expire, nothing", run: () => expire(sql) };
   yield withoutEffect(sql, {

@@ -10,7 +10,7 @@ export async function* sweepCases({ sql }: Ground): AsyncGenerator<Measurable> {
     await sweep(watched, signal);
     return rows("retention, batches");
   };
-  yield async (samples) => {
+  yield async ({ samples }) => {
     const { watched, rows } = watch(sql);
     for (let turn = 0; turn < Math.min(samples, 20); turn++) await sweep(watched, signal);
     return rows("retention, nothing left");

@@ -3,5 +3,5 @@ import type { Measurable } from "./groups.ts";
 
 export async function* tourismCases(): AsyncGenerator<Measurable> {
   yield { name: "tourism: categories", run: () => listCategories() };
-  yield { name: "tourism: photos", run: (turn) => listPhotos(`destination-${turn % 100}`) };
+  yield { name: "tourism: photos", run: (turn) => listPhotos(`destination-${turn}`) };
 }
