@@ -20,7 +20,10 @@ export interface Row {
   readonly statement: string;
   readonly "p50 ms": number;
   readonly "p99 ms": number;
-  /** Of the database's processor time, which other programs do not affect; empty where a call opens a connection of its own. */
+  /**
+   * Of the processor time of the connection, which other programs affect less, without that of parallel workers; empty where a
+   * call opens a connection of its own.
+   */
   readonly "CPU p50 ms": number | "";
   readonly "CPU p99 ms": number | "";
   readonly samples: number;
