@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import postgres from "postgres";
 import { types } from "#lib/db/credentials.ts";
 import type { LoginRole } from "#lib/db/roles.ts";
@@ -46,8 +47,9 @@ const startChild = async (
   const child = fork(new URL("process.ts", import.meta.url), {
     execArgv: [],
     env: { ...variables, DATABASE_SECRET_ID: named(`database/${role}`), PEPPER_SECRET_ID: named(pepper) },
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
+  if (child.stderr) createInterface(child.stderr).on("line", (line) => console.error(line));
   child.send(task);
   const ended = once(child, "exit").then(([code]) => {
     throw new Error(`the measurement of ${task.group} ended with ${code}`);
