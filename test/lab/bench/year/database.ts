@@ -49,10 +49,15 @@ const startChild = async (
     env: { ...variables, DATABASE_SECRET_ID: named(`database/${role}`), PEPPER_SECRET_ID: named(pepper) },
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
-  if (child.stderr) createInterface(child.stderr).on("line", (line) => console.error(line));
+  const printed: string[] = [];
+  if (child.stderr)
+    createInterface(child.stderr).on("line", (line) => {
+      printed.push(line);
+      console.error(line);
+    });
   child.send(task);
-  const ended = once(child, "exit").then(([code]) => {
-    throw new Error(`the measurement of ${task.group} ended with ${code}`);
+  const ended = once(child, "close").then(([code]) => {
+    throw new Error(`the measurement of ${task.group} ended with ${code}: ${printed.slice(-20).join("\n")}`);
   });
   const [rows] = (await Promise.race([once(child, "message"), ended])) as [readonly Row[]];
   return rows;

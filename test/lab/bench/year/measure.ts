@@ -102,6 +102,15 @@ export const measureCase = (one: Case, effort: Effort): Promise<Row> =>
 
 const rolledBack = new Error("rolled back");
 
+/** A transaction for what begins one of its own, which becomes a part of it. */
+const nestable = (transaction: postgres.TransactionSql): postgres.Sql =>
+  new Proxy(transaction, {
+    get: (target, name) =>
+      name === "begin"
+        ? (work: (inside: postgres.TransactionSql) => Promise<unknown>) => target.savepoint(work)
+        : Reflect.get(target, name),
+  }) as unknown as postgres.Sql;
+
 /** Measures what must change nothing, inside a transaction that is rolled back. The commit is not measured. */
 export const withoutEffect = (
   sql: postgres.Sql,
@@ -114,8 +123,7 @@ export const withoutEffect = (
   return (effort) =>
     repeat(one, effort, async (turn, measure) => {
       const work = async (transaction: postgres.TransactionSql) => {
-        // of the product's functions, none begins a transaction of its own here
-        const inside = transaction as unknown as postgres.Sql;
+        const inside = nestable(transaction);
         await one.before?.(inside, turn);
         await measure(() => one.run(inside, turn));
         throw rolledBack;
