@@ -18,6 +18,7 @@ import { benchResidents } from "./residents.ts";
 import { compareResult, printTable, type Result, writeResult } from "./result.ts";
 import { benchVerify } from "./verify.ts";
 import { benchWarm } from "./warm.ts";
+import { benchYear } from "./year.ts";
 
 const most = 100_000_000;
 
@@ -61,8 +62,10 @@ const run = command(
       outbox: 10_000,
       rounds: 5,
       rows: 1_000_000,
+      samples: 200,
       verifications: 2_000,
       warm: 100_000,
+      year: 5_000_000,
     };
     const size = <N extends string>(name: N, what: string) =>
       [`--${name} <number>`, what, readWhole(`--${name}`, 1, most)] as const;
@@ -193,6 +196,17 @@ const run = command(
       .description("requests to functions that are warm, with their database and without")
       .option(...size("requests", "requests to each function without its database"), defaults.warm)
       .action(answer(async (options) => finish(await benchWarm(options))));
+    program
+      .command("year")
+      .description(
+        "each statement after a year; takes hours and 60 GB with its default sizes, and is not one of all benches",
+      )
+      .option(...size("residents", "residents"), defaults.year)
+      .option(...size("messages", "messages of the last 30 days"), defaults.year)
+      .option(...size("audits", "reads of residents in the year"), defaults.year)
+      .option(...size("samples", "of each statement; fewer of those that change many rows"), defaults.samples)
+      .option(...size("seed", "of the invented data"), 1)
+      .action(answer(async (options) => finish(await benchYear(options))));
   },
 );
 

@@ -15,6 +15,9 @@ import { ownPeers } from "./peers.ts";
 import { benchResidents } from "./residents.ts";
 import { benchVerify } from "./verify.ts";
 import { benchWarm } from "./warm.ts";
+import type { Row } from "./year/measure.ts";
+import { slowByDesign } from "./year/slow-by-design.ts";
+import { benchYear } from "./year.ts";
 
 // with one sample of each: what is measured means nothing here
 
@@ -69,4 +72,19 @@ test("the bench of cold starts measures every route, and a peer that answers as 
   expect(new Set(peers?.map((row) => row.peer))).toEqual(new Set(ownPeers));
   expect(new Set(callerWaits?.map((row) => row.function)).size).toBe(2);
   expect(picture).toContain("<title>");
+});
+
+test("the bench of a year measures every statement that it lets be slow, and the database's time for it", async () => {
+  quiet();
+  const sizes = { residents: 2_000, messages: 3_000, audits: 2_400, seed: 1 };
+  const { bench, figures } = await benchYear({ ...sizes, samples: 1 });
+  expect(bench).toBe("year-3000");
+  const { rows } = figures as { rows: readonly Row[] };
+  const isMeasured = (start: string) => rows.some(({ statement }) => statement.startsWith(start));
+  expect(Object.keys(slowByDesign).filter((start) => !isMeasured(start))).toEqual([]);
+  // an authorizer's connection ends with its look-up, and statements of a step are timed from outside
+  const untimed = rows.filter((row) => row["CPU p50 ms"] === "").map(({ statement }) => statement);
+  expect(untimed.filter((statement) => !/^(authorizers|maintenance|retention, )/.test(statement))).toEqual(
+    [],
+  );
 });

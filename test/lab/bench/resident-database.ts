@@ -22,7 +22,7 @@ const password = "bench";
  * As a server of 16 GB is set: a quarter of it for the cache, and write-ahead log in proportion.
  * https://www.postgresql.org/docs/current/runtime-config-resource.html#GUC-SHARED-BUFFERS
  */
-const settings = { shared_buffers: "4GB", effective_cache_size: "12GB", max_wal_size: "8GB" };
+export const serverSettings = { shared_buffers: "4GB", effective_cache_size: "12GB", max_wal_size: "8GB" };
 
 /** The partner `p`, which may read any number, and whose key `k` has every field and the purpose BENCH. */
 const addAgreement = async (sql: postgres.Sql) => {
@@ -44,7 +44,12 @@ export const withResidentDatabase = async <T>(
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
   const connections: postgres.Sql[] = [];
   try {
-    const { port } = await startServer({ folder, durable: true, superuserPassword: password, settings });
+    const { port } = await startServer({
+      folder,
+      durable: true,
+      superuserPassword: password,
+      settings: serverSettings,
+    });
     const connect = (username: string, max = 1) => {
       const sql = postgres({
         ...{ host: "127.0.0.1", port, username, password, database: "postgres", max, fetch_types: false },

@@ -103,7 +103,7 @@ const listMeasures = (
 };
 
 /** What changes the work, unlike the number of samples: results of other sizes are not compared. */
-const sizeNames = ["rows", "beside", "messages", "recipients"];
+const sizeNames = ["rows", "beside", "residents", "messages", "audits", "recipients"];
 
 const sizesOf = (figures: Readonly<Record<string, unknown>> = {}) =>
   Object.fromEntries(sizeNames.flatMap((name) => (name in figures ? [[name, figures[name]]] : [])));

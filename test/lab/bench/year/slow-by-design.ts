@@ -1,0 +1,32 @@
+/** In milliseconds: a request waits for several statements, and answers within three seconds also when many are made at once. */
+export const limitMs = 50;
+
+/** Statements that may exceed the limit, by the start of their name, each with the reason. */
+export const slowByDesign: Readonly<Record<string, string>> = {
+  "accept: store 200": "a batch of a job, which waits for nothing else",
+  "accounts: move what is late, 1,000": "a batch, when no account can send",
+  "accounts: take messages back, of an account": "changes all that waits for the account, once",
+  "bulk: cancel a run": "changes all that waits of the run, when an operator cancels it",
+  "bulk: days of all messages": "assigns 20,000 messages to days, for a preview",
+  "bulk: report": "lists 20,000 lines, when an operator asks",
+  "callbacks: disable the address": "changes all events of the address, once",
+  "callbacks: give up, an hour's": "changes as many events as an hour had, after an outage of the task",
+  "maintenance audit-": "a batch of the maintenance, which has 20 s for each",
+  "maintenance employee-": "a batch of the maintenance, which has 20 s for each",
+  "maintenance notifications": "a batch of the maintenance, which has 20 s for each",
+  "maintenance operator-acts": "a batch of the maintenance, which has 20 s for each",
+  "maintenance read-counts": "a batch of the maintenance, which has 20 s for each",
+  "maintenance resident-": "a batch of the maintenance, which has 20 s for each",
+  "maintenance: sealReads": "hashes up to 10,000 rows, in the maintenance",
+  "maintenance: verify_seals": "hashes the rows of 200 seals, when an operator verifies the audit",
+  "portal: who saw me, on page 1, 10,000 reads": "reports 10,000 reads",
+  "retention, batches": "a batch of up to 1,000 rows, once a minute",
+  "retention: expire 1,000": "changes all that expires at once",
+  "send: defer to the end of quiet hours": "changes all that waits for the same hours, when they begin",
+  "send: release what is due, 999": "a batch, at the end of quiet hours",
+  "send: release what is due, all": "batches of 1,000, at the end of quiet hours",
+};
+
+/** @returns why a statement may be slow, if it may. */
+export const findReason = (statement: string): string | undefined =>
+  Object.entries(slowByDesign).find(([start]) => statement.startsWith(start))?.[1];
