@@ -65,7 +65,7 @@ const inTransaction = async <T>(sql: postgres.Sql, end: End, work: () => Promise
     lost.reject(Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" }));
   try {
     const result = await Promise.race([lost.promise, work()]);
-    await Promise.race([lost.promise, sql.unsafe(end)]);
+    await Promise.race([lost.promise, end === "commit" ? sql`commit` : sql`rollback`]);
     return result;
   } catch (error) {
     // only a failed statement leaves an open transaction; any other error means that the connection is lost
