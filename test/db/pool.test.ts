@@ -59,17 +59,30 @@ const readOnly = "25006";
 
 describe("the server has become read-only, as the former primary of a failover", () => {
   const write = (sql: postgres.ISql) => sql`update messaging.leadership set holder = holder where false`;
-  /** Both connections at once; a setting stays with its connection. */
-  const onBoth = <T>(ask: () => Promise<T>) => Promise.all([ask(), ask()]);
+  /** Asks both connections; a setting stays with its connection. */
+  const onBoth = async <T>(sql: postgres.Sql, ask: (one: postgres.ISql) => Promise<T>): Promise<T[]> => {
+    const both = Promise.withResolvers<void>();
+    let asked = 0;
+    const askOne = async (one: postgres.ISql) => {
+      const answer = await ask(one);
+      asked += 1;
+      if (asked === 2) both.resolve();
+      await both.promise;
+      return answer;
+    };
+    return Promise.all([sql.begin(askOne), sql.begin(askOne)]) as Promise<T[]>;
+  };
   const openReadOnly = async () => {
     const { sql } = await openPool(2);
-    const turn = () => sql`select set_config('default_transaction_read_only', 'on', false), pg_sleep(0.05)`;
-    await onBoth(turn);
+    await onBoth(sql, async (one) => one`select set_config('default_transaction_read_only', 'on', false)`);
     return sql;
   };
   const listSettings = async (sql: postgres.Sql) => {
-    const show = () => sql`select current_setting('transaction_read_only') as setting, pg_sleep(0.05)`;
-    return (await onBoth(show)).map(([row]) => row?.setting);
+    const rows = await onBoth(
+      sql,
+      async (one) => one`select current_setting('transaction_read_only') as setting`,
+    );
+    return rows.map(([row]) => row?.setting);
   };
 
   test("a statement runs on a new connection, and all of the pool are replaced", async () => {
@@ -93,7 +106,7 @@ describe("the server has become read-only, as the former primary of a failover",
     onTestFinished(() => sql.end({ timeout: 0 }));
     for (let n = 0; n < 3; n++) {
       await expect(write(sql)).rejects.toMatchObject({ code: readOnly });
-      const processes = await onBoth(() => sql`select pg_backend_pid() as pid, pg_sleep(0.05)`);
+      const processes = await onBoth(sql, async (one) => one`select pg_backend_pid() as pid`);
       expect(new Set(processes.map(([row]) => row?.pid)).size).toBe(2);
     }
   });
