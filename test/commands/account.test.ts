@@ -42,10 +42,11 @@ test("the list counts the messages that wait for an account", async () => {
   await account("change", name, "--state", "retired");
   const sql = connectFor("adminUrl");
   const id = `W${name}`;
+  // for later: the running messenger takes back what is due
   await sql`
-    insert into messaging.message (id, sender, kind, phone, content, expires_at, account)
-    select ${id}, 'api:test', 'text', '6281200000001', '{}', now() + interval '1 hour', id
-    from messaging.account where name = ${name}`;
+    insert into messaging.message (id, sender, kind, phone, content, not_before, held_until, expires_at, account)
+    select ${id}, 'api:test', 'text', '6281200000001', '{}', at, at, at, id
+    from messaging.account cross join (select now() + interval '1 hour' as at) later where name = ${name}`;
   try {
     const found = ((await json("list")) as { name: string }[]).find((one) => one.name === name);
     expect(found).toMatchObject({ waiting: 1 });
