@@ -175,7 +175,7 @@ export const migrate = async (sql: postgres.Sql, options: MigrationOptions = {})
     throw new Error("a migration needs a pool with one connection, which holds its lock");
   const { limit } = options;
   // else the server notices only at the end of a statement that its client is gone
-  if (limit) await sql`set client_connection_check_interval = '10s'`;
+  if (limit) await sql`set client_connection_check_interval = '2s'`;
   let running = "the wait for another migration";
   const all = runAll(sql, options, (file) => {
     running = file;

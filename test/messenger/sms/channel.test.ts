@@ -78,7 +78,7 @@ describe.each(names)("of %s", (name) => {
     expect(gateway.taken).toEqual([]);
   });
 
-  test.each<Mood>(["fails-after-it-accepted", "hangs-after", "resets-after", "truncates"])(
+  test.each<Mood>(["fails-after-it-accepted", "resets-after", "truncates"])(
     "a text is taken by a gateway that %s: it may have left, and goes out once",
     async (mood) => {
       const { deliver, gateway, channel } = await start(name, () => mood, { timeoutMs: 2_000 });
@@ -89,7 +89,7 @@ describe.each(names)("of %s", (name) => {
     },
   );
 
-  test.each<Mood>(["fails", "hangs-before", "resets-before", "redirects", "answers-without-end"])(
+  test.each<Mood>(["fails", "resets-before", "redirects", "answers-without-end"])(
     "a gateway that %s may have the text",
     async (mood) => {
       const { deliver, gateway } = await start(name, () => mood, { timeoutMs: 2_000 });
@@ -98,6 +98,21 @@ describe.each(names)("of %s", (name) => {
     },
   );
 });
+
+// at once, because each takes its whole time limit
+test.each<Mood>(["hangs-after", "hangs-before"])(
+  "a gateway of any name that %s may have the text",
+  async (mood) => {
+    const all = names.map(async (name) => {
+      const { deliver, gateway, channel } = await start(name, () => mood, { timeoutMs: 2_000 });
+      expect(await failureOf(deliver(message("x")))).toMatchObject({ mayHaveLeft: true });
+      expect(gateway.asked).toHaveLength(1);
+      expect(gateway.taken).toHaveLength(mood === "hangs-after" ? 1 : 0);
+      expect(channel.isOpen()).toBe(false);
+    });
+    await Promise.all(all);
+  },
+);
 
 test.each(names.filter((name) => dialects[name].reference !== "none"))(
   "a page of somebody else with status 200 is no acceptance by %s",
