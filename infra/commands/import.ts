@@ -1,12 +1,21 @@
-import { createReadStream } from "node:fs";
+import { createReadStream, rmSync, writeFileSync } from "node:fs";
 import type postgres from "postgres";
 import { HeaderError } from "#lib/import/header.ts";
-import { clearWithBlanks, importCsv } from "#lib/import/import.ts";
+import { clearWithBlanks, type ImportResult, importCsv } from "#lib/import/import.ts";
 import type { ImportTable } from "#lib/import/table.ts";
 import { beginImport, OtherPepper } from "#lib/resident/erased.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { categoryImport, galleryImport } from "#lib/tourism/import.ts";
-import { CommandError, command, exitCodes, getSize, type Reply, runCommand, WrongCall } from "./command.ts";
+import {
+  CommandError,
+  command,
+  exitCodes,
+  getSize,
+  type Reply,
+  readWhole,
+  runCommand,
+  WrongCall,
+} from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { findPepper, setAuditPepper } from "./pepper.ts";
 import { startProgress } from "./progress.ts";
@@ -49,15 +58,60 @@ interface Options {
   readonly lastWins?: boolean;
   readonly blankClears?: true;
   readonly dryRun?: boolean;
+  readonly complete?: true;
+  readonly left?: number;
 }
 
-const importFile = async (
-  given: ImportTable,
-  file: string,
-  { lastWins = false, blankClears, dryRun = false }: Options,
-): Promise<Reply> => {
+/** Writes the keys that a complete file lacks to a file that only its owner may read. @returns what to do with them. */
+const reportMissing = (
+  { keys, unreadable, areMarked }: NonNullable<ImportResult["missing"]>,
+  missingFile: string,
+  { left, dryRun = false }: Options,
+): string => {
+  rmSync(missingFile, { force: true });
+  if (keys.length === 0) return "Everybody who is stored is in the file";
+  writeFileSync(missingFile, `nik\n${keys.join("\n")}\n`, { flag: "wx", mode: 0o600 });
+  const found = `${keys.length} residents are stored and not in the file; ${missingFile} lists them`;
+  if (areMarked) return `${found}. They are marked as left, and no longer shown`;
+  if (unreadable > 0)
+    return `${found}. Nobody is marked: ${unreadable} rows have no readable NIK, and could be theirs. Correct those rows first`;
+  if (left === keys.length && dryRun) return `${found}. They would be marked as left`;
+  const other = left === undefined ? "" : `, because they are not ${left}`;
+  return `${found}. Nobody is marked${other}. When all of them have left the register, run the same command with --left ${keys.length}`;
+};
+
+const summarize = (
+  { inserted, updated, unchanged, repeated, blank, rejected }: ImportResult,
+  seconds: string,
+  reportFile: string,
+  { lastWins, blankClears, dryRun }: Options,
+): string[] => [
+  ...(dryRun ? ["Nothing was stored: this is what the import would do."] : []),
+  `${inserted} added, ${updated} updated, ${unchanged} unchanged in ${seconds} s`,
+  ...(repeated === 0
+    ? []
+    : [
+        lastWins
+          ? `${repeated} rows were replaced by a later row with the same key`
+          : `${repeated} rows repeat another row of the file`,
+      ]),
+  ...(blank === 0
+    ? []
+    : [
+        blankClears
+          ? `${blank} stored values were cleared by blank cells`
+          : `${blank} blank cells keep the stored value; --blank-clears clears it`,
+      ]),
+  ...(rejected === 0 ? [] : [`${rejected} rejected; the rows are in ${reportFile}`]),
+];
+
+const importFile = async (given: ImportTable, file: string, options: Options): Promise<Reply> => {
+  const { lastWins = false, blankClears, dryRun = false, left } = options;
+  const isComplete = options.complete === true || left !== undefined;
+  if (isComplete && !given.whole) throw new WrongCall("Only an import of residents can be complete.");
   const size = getSize(file);
-  const reportFile = `${file.replace(/\.csv$/i, "")}.rejected.csv`;
+  const name = file.replace(/\.csv$/i, "");
+  const reportFile = `${name}.rejected.csv`;
   return withConnections(async (connections) => {
     const begun = await begin(given, connections[0]);
     const table = blankClears ? await clearWithBlanks(connections, begun) : begun;
@@ -66,7 +120,7 @@ const importFile = async (
     let report: RejectionReport | undefined;
     let stored = 1;
     try {
-      const { inserted, updated, unchanged, repeated, blank, rejected } = await importCsv(
+      const result = await importCsv(
         connections,
         table,
         () => createReadStream(file),
@@ -84,43 +138,34 @@ const importFile = async (
             );
           },
         },
-        { lastWins, isTrial: dryRun },
+        { lastWins, isTrial: dryRun, isComplete, ...(left !== undefined && { left }) },
       );
       progress.stop();
       const seconds = ((performance.now() - started) / 1_000).toFixed(1);
       const reasons = report?.sum() ?? [];
-      const lines = [
-        ...(dryRun ? ["Nothing was stored: this is what the import would do."] : []),
-        `${inserted} added, ${updated} updated, ${unchanged} unchanged in ${seconds} s`,
-      ];
-      if (repeated > 0)
-        lines.push(
-          lastWins
-            ? `${repeated} rows were replaced by a later row with the same key`
-            : `${repeated} rows repeat another row of the file`,
-        );
-      if (blank > 0)
-        lines.push(
-          blankClears
-            ? `${blank} stored values were cleared by blank cells`
-            : `${blank} blank cells keep the stored value; --blank-clears clears it`,
-        );
-      if (rejected > 0) lines.push(`${rejected} rejected; the rows are in ${reportFile}`);
+      const lines = summarize(result, seconds, reportFile, options);
       for (const { count, reason } of reasons) lines.push(`  ${String(count).padStart(7)}  ${reason}`);
+      const { missing, blank, rejected, ...counts } = result;
+      const missingFile = `${name}.missing.csv`;
+      if (missing) lines.push(reportMissing(missing, missingFile, options));
+      const isUnmarked = left !== undefined && !dryRun && missing?.areMarked === false;
       return {
         text: lines.join("\n"),
         json: {
           dryRun,
-          inserted,
-          updated,
-          unchanged,
-          repeated,
+          ...counts,
           [blankClears ? "cleared" : "kept"]: blank,
           rejected,
           reasons,
           ...(rejected > 0 && { reportFile }),
+          ...(missing && {
+            missing: missing.keys.length,
+            unreadable: missing.unreadable,
+            markedAsLeft: missing.areMarked,
+            ...(missing.keys.length > 0 && { missingFile }),
+          }),
         },
-        code: rejected > 0 ? exitCodes.partly : exitCodes.done,
+        code: isUnmarked ? exitCodes.failed : rejected > 0 ? exitCodes.partly : exitCodes.done,
       };
     } catch (error) {
       progress.stop();
@@ -152,6 +197,12 @@ export const run = command("import", about, (program, answer) => {
     )
     .option("--dry-run", "print what the import would do, and store nothing")
     .option("--blank-clears", "let a blank cell clear the stored value; without, it keeps it")
+    .option("--complete", "list who is stored and not in the file, which must have all residents")
+    .option(
+      "--left <number>",
+      "mark those as left, and hide them, if they are this many",
+      readWhole("--left", 1, 100_000_000),
+    )
     .addHelpText("after", columnsHelp)
     .action(answer(importFile));
 });

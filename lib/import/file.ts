@@ -37,20 +37,26 @@ const checkValue = ({ header, check, whenAbsent }: FileColumn, value: string): s
 /** Spreadsheets may append rows that contain only delimiters. */
 const isBlank = ({ fields }: CsvRecord) => fields?.every((field) => cleanCell(field) === "") ?? false;
 
-/** Returns the row, or why it is rejected. */
-const readRecord = (record: CsvRecord, { headers, places }: Layout, { columns }: Columns): Row | string => {
-  const { line, text, fields, isUnended } = record;
+/** Returns why the fields of a record cannot be told apart. */
+const findBreak = ({ text, fields, isUnended }: CsvRecord, { headers }: Layout): string | undefined => {
   if (!fields) return text.length >= maxLineLength ? "the line is too long" : "the quotes do not match";
   // spreadsheets leave out blank cells at the end of a row, or add some
   if (fields.slice(headers.length).some((field) => cleanCell(field) !== ""))
     return `the row has ${fields.length} fields, the header has ${headers.length}`;
-  if (fields.length < headers.length && isUnended) return "the file ends within this row";
+  return fields.length < headers.length && isUnended ? "the file ends within this row" : undefined;
+};
+
+/** Returns the row, or why it is rejected. */
+const readRecord = (record: CsvRecord, layout: Layout, { columns }: Columns): Row | Rejection => {
+  const { line, fields = [] } = record;
+  const problem = findBreak(record, layout);
+  if (problem) return { ...record, reason: problem, values: undefined };
   const values = columns.map(({ clean }, i) => {
-    const value = cleanCell(fields[places[i] ?? -1] ?? "");
+    const value = cleanCell(fields[layout.places[i] ?? -1] ?? "");
     return clean ? clean(value) : value;
   });
   const reasons = columns.flatMap((column, i) => checkValue(column, values[i] ?? "") ?? []);
-  if (reasons.length > 0) return reasons.join("; ");
+  if (reasons.length > 0) return { ...record, reason: reasons.join("; "), values };
   return { line, values: values.map((value, i) => (value === "" && columns[i]?.whenAbsent ? null : value)) };
 };
 
@@ -75,9 +81,10 @@ export const openImport = async (
     for (const record of records) {
       if (isBlank(record)) continue;
       const read = readRecord(record, header, table);
-      const row = typeof read === "string" ? read : (findFault(read) ?? read);
-      if (typeof row === "string") rejections.push({ ...record, reason: row });
-      else rows.push(row);
+      const fault = "reason" in read ? undefined : findFault(read);
+      if ("reason" in read) rejections.push(read);
+      else if (fault) rejections.push({ ...record, reason: fault, values: undefined });
+      else rows.push(read);
     }
     return { rows, rejections, bytesRead };
   };

@@ -3,6 +3,7 @@ import type postgres from "postgres";
 import { openImport } from "./file.ts";
 import { Lane } from "./lane.ts";
 import type { LoadCounts } from "./load.ts";
+import { findMissing, type Missing } from "./missing.ts";
 import { surveyFile } from "./survey.ts";
 import type { ImportTable, Rejection } from "./table.ts";
 
@@ -12,11 +13,20 @@ export interface ImportCounts extends LoadCounts {
   rejected: number;
 }
 
+export interface ImportResult extends ImportCounts {
+  /** Undefined unless the file is complete. */
+  readonly missing: Missing | undefined;
+}
+
 export interface ImportRules {
   /** Stores the last of the rows with one key; without, they are rejected if their values differ. */
   readonly lastWins?: boolean;
   /** Counts what would be stored, and stores nothing. */
   readonly isTrial?: boolean;
+  /** Whether the file is the whole of its source, so that a stored row without one in the file has left. */
+  readonly isComplete?: boolean;
+  /** How many have left, as somebody has confirmed; without, nobody is marked. */
+  readonly left?: number;
 }
 
 export interface ImportObserver {
@@ -70,9 +80,10 @@ export const importCsv = async (
   table: ImportTable,
   open: () => Readable,
   observer: ImportObserver,
-  { lastWins = false, isTrial = false }: ImportRules = {},
-): Promise<ImportCounts> => {
-  const { skipped, conflicts } = await surveyFile(open(), table, lastWins);
+  { lastWins = false, isTrial = false, isComplete = false, left }: ImportRules = {},
+): Promise<ImportResult> => {
+  const survey = await surveyFile(open(), table, lastWins);
+  const { skipped, conflicts } = survey;
   const keyHeader = table.columns.find(({ column }) => column === table.key)?.header;
   const { headers, ignored, blocks } = await openImport(open(), table, (row) => {
     const other = conflicts.get(row.line);
@@ -82,6 +93,7 @@ export const importCsv = async (
   const lanes = connections.map((sql) => new Lane(sql, table, isTrial ? "rollback" : "commit"));
   let [line, bytes, rejected] = [1, 0, 0];
   const sum = () => sumOf(lanes, skipped.size, rejected);
+  let missing: Missing | undefined;
   const report = () =>
     observer.onProgress(bytes, Math.min(line, ...lanes.map(({ unstoredLine }) => unstoredLine - 1)), sum());
   try {
@@ -100,11 +112,13 @@ export const importCsv = async (
     }
     for (const lane of lanes) await lane.submit();
     for (const lane of lanes) await lane.settle();
-    if (connections[0] && !isTrial) await table.afterwards?.(connections[0]);
+    const [sql] = connections;
+    if (sql && isComplete) missing = await findMissing(sql, table, survey, isTrial ? undefined : left);
+    if (sql && !isTrial) await table.afterwards?.(sql);
   } finally {
     // wait for pending statements: the caller closes the connections
     await Promise.allSettled(lanes.map((lane) => lane.settle()));
     report();
   }
-  return sum();
+  return { ...sum(), missing };
 };

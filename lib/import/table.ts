@@ -38,6 +38,13 @@ export interface ImportTable {
   readonly kept?: (column: string) => string;
   /** SQL condition of a stored row, `target`, that is written although it has the same values, so that triggers see it. */
   readonly alwaysWritten?: string;
+  /** For a table whose whole content a file can be. */
+  readonly whole?: {
+    /** Whether a cleaned cell can be a key; a row without one could be of anybody. */
+    readonly isKey: (value: string) => boolean;
+    /** Marks rows, by key, that the source no longer has. */
+    readonly markLeft: (sql: postgres.Sql, keys: readonly string[]) => Promise<void>;
+  };
   /** Runs after a whole file has been stored. */
   readonly afterwards?: (sql: postgres.Sql) => Promise<void>;
 }
@@ -70,6 +77,8 @@ export interface Rejection {
   /** The fields as in the file, or undefined if the line could not be parsed. */
   readonly fields: readonly string[] | undefined;
   readonly text: string;
+  /** Cleaned, in the order of the table's columns; undefined if the fields could not be told apart. */
+  readonly values: readonly string[] | undefined;
 }
 
 export const checkBlank = (value: string) => (value === "" ? "must not be blank" : undefined);

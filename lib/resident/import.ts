@@ -86,6 +86,12 @@ export const residentImport: ImportTable = {
       where c.resident_id = known.id and c.column_name = '${column}'), known.${column})`,
   // a value that the register has, too, ends the correction
   alwaysWritten: "exists (select from resident.correction c where c.resident_id = target.id)",
+  whole: {
+    isKey: (value) => checkNumber(value) === undefined,
+    markLeft: async (sql, keys) => {
+      await sql`select resident.mark_left(string_to_array(${keys.join()}, ','))`;
+    },
+  },
   // until the next maintenance run, every read would add up the changes of the import, and search live what it has changed
   afterwards: keepUp,
 };

@@ -18,7 +18,7 @@ export const referenceRule =
   "must be 1 to 100 letters, digits and signs of ASCII, without the number of a person";
 
 /** What was stored about the NIK before the act. */
-export type SubjectState = "stored" | "restricted" | "erased" | "unknown";
+export type SubjectState = "stored" | "restricted" | "left" | "erased" | "unknown";
 
 export interface Change {
   /** Column of the table of residents. */
@@ -57,7 +57,7 @@ const outcomeOf = <T>([found]: readonly { outcome: T }[]): T => {
   return found.outcome;
 };
 
-/** Changes values of a resident, by column, also of a restricted one. */
+/** Changes values of a resident, by column, also of a withheld one. */
 export const correctSubject = async (
   sql: postgres.Sql,
   act: Act,
@@ -68,20 +68,12 @@ export const correctSubject = async (
       select resident.correct_subject(${row(sql, act)}, ${JSON.stringify(changes)}::text::jsonb) as outcome`,
   );
 
-const DEADLOCK_DETECTED = "40P01";
-
 /** Withholds a resident from every read, or shows them again. */
-export const restrictSubject = async (sql: postgres.Sql, act: Act, isLifted: boolean): Promise<Removal> => {
-  const restrict = () => sql<{ outcome: Removal }[]>`
-    select resident.restrict_subject(${row(sql, act)}, ${isLifted}) as outcome`;
-  return outcomeOf(
-    await restrict().catch((error: { code?: string }) => {
-      // an import that has added the resident waits for the kept row, and showing them again for the added one
-      if (error.code !== DEADLOCK_DETECTED) throw error;
-      return restrict();
-    }),
+export const restrictSubject = async (sql: postgres.Sql, act: Act, isLifted: boolean): Promise<Removal> =>
+  outcomeOf(
+    await sql<{ outcome: Removal }[]>`
+      select resident.restrict_subject(${row(sql, act)}, ${isLifted}) as outcome`,
   );
-};
 
 /**
  * Erases a resident, or lets imports add an erased one again.
@@ -132,9 +124,9 @@ interface ReportedMessage {
 }
 
 export interface Report extends Outcome {
-  /** Since when the resident is restricted or erased. */
+  /** Since when the resident is restricted, is not in the register or is erased. */
   readonly since: string | null;
-  /** By column, in clear; null unless stored or restricted. */
+  /** By column, in clear; null for one who was erased or is unknown. */
   readonly resident: Readonly<Record<string, string>> | null;
   /** Those that hold against imports. */
   readonly corrections: readonly (Change & { readonly at: string })[];

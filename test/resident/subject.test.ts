@@ -112,7 +112,7 @@ describe("a restricted resident", () => {
     await restrictSubject(subject, act(), false);
     await upsert(database.connect("importerUrl"), { village: "W" });
     expect(await look(admin)).toEqual(unseen);
-    expect(await stored("restricted_resident")).toMatchObject({ id: 7, village: "W" });
+    expect(await stored("withheld_resident")).toMatchObject({ id: 7, village: "W" });
     expect(await recountBlocks(admin)).toEqual([]);
   });
 
@@ -120,10 +120,10 @@ describe("a restricted resident", () => {
     const importer = database.connect("importerUrl");
     await restrictSubject(subject, act(), false);
     await storeBatch(importer, residentImport, batchOf([nik, null]));
-    expect(await stored("restricted_resident")).toMatchObject({ village: "V" });
+    expect(await stored("withheld_resident")).toMatchObject({ village: "V" });
     const clearing = await clearWithBlanks([importer], residentImport);
     await storeBatch(importer, clearing, batchOf([nik, ""]));
-    expect(await stored("restricted_resident")).toMatchObject({ village: "", name: "SITI 7" });
+    expect(await stored("withheld_resident")).toMatchObject({ village: "", name: "SITI 7" });
   });
 
   test("stays absent when an import has a snapshot from before: it fails, and clients retry", async () => {
@@ -156,6 +156,42 @@ describe("a restricted resident", () => {
   });
 });
 
+describe("a resident who has left the register", () => {
+  const leave = () => database.connect("importerUrl")`select resident.mark_left(array[${nik}, ${nikOf(99)}])`;
+
+  test("is hidden, and can still be reported and corrected", async () => {
+    await leave();
+    expect(await look(admin)).toEqual(unseen);
+    expect(await correctSubject(subject, act(), { address: "B" })).toMatchObject({ state: "left", id: 7 });
+    const { state, resident } = await reportSubject(subject, act(), { most: 10 });
+    expect([state, resident?.address]).toEqual(["left", "B"]);
+    expect(await recountBlocks(admin)).toEqual([]);
+  });
+
+  test("comes back with the same id and a correction, when an import has them with the values from before it", async () => {
+    await correctSubject(subject, act(), { village: "X" });
+    await leave();
+    await upsert(database.connect("importerUrl"), { address: "C" });
+    expect(await stored()).toEqual({ id: 7, name: "SITI 7", address: "C", village: "X" });
+    expect(await look(admin)).toEqual(seen);
+    expect(await recountBlocks(admin)).toEqual([]);
+  });
+
+  test("can be restricted, and then stays hidden when an import has them", async () => {
+    await leave();
+    expect(await restrictSubject(subject, act(), true)).toMatchObject({ state: "left", done: false });
+    expect(await restrictSubject(subject, act(), false)).toEqual({ state: "left", id: 7, done: true });
+    await upsert(database.connect("importerUrl"), { village: "W" });
+    expect(await look(admin)).toEqual(unseen);
+  });
+
+  test("can be erased", async () => {
+    await leave();
+    expect(await eraseSubject(subject, act(), false)).toEqual({ state: "left", id: 7, done: true });
+    expect(await stored("withheld_resident")).toBeUndefined();
+  });
+});
+
 describe("an erased resident", () => {
   test("is gone with its corrections, and leaves the id and an HMAC of the number", async () => {
     await correctSubject(subject, act(), { name: "SITA" });
@@ -185,7 +221,7 @@ describe("an erased resident", () => {
     await expect(eraseSubject(subject, act(), false)).rejects.toMatchObject({ code: importRunning });
     await importer.end();
     expect(await eraseSubject(subject, act(), false)).toEqual({ state: "restricted", id: 7, done: true });
-    expect(await stored("restricted_resident")).toBeUndefined();
+    expect(await stored("withheld_resident")).toBeUndefined();
   });
 
   test("leaves an audit that verifies, and that still knows who read the resident", async () => {
@@ -249,14 +285,14 @@ describe("a correction", () => {
     await restrictSubject(subject, act(), false);
     await correctSubject(subject, act(), { name: "SITA" });
     await upsert(importer, { village: "W" });
-    expect(await stored("restricted_resident")).toMatchObject({ name: "SITA", village: "W" });
+    expect(await stored("withheld_resident")).toMatchObject({ name: "SITA", village: "W" });
   });
 
-  test.each(["resident", "restricted_resident"])(
+  test.each(["resident", "withheld_resident"])(
     "holds against a blank cell of an import, which says nothing: %s",
     async (table) => {
       const importer = database.connect("importerUrl");
-      if (table === "restricted_resident") await restrictSubject(subject, act(), false);
+      if (table === "withheld_resident") await restrictSubject(subject, act(), false);
       await correctSubject(subject, act(), { village: "W" });
       for (const village of [null, "V"]) {
         await storeBatch(importer, residentImport, batchOf([nik, village]));
@@ -288,7 +324,7 @@ describe("a correction", () => {
     await waitFor("municipal_subject");
     await importer`commit`;
     expect((await corrected).changes).toHaveLength(1);
-    expect(await stored("restricted_resident")).toMatchObject({ name: "SITA", village: "W" });
+    expect(await stored("withheld_resident")).toMatchObject({ name: "SITA", village: "W" });
   });
 
   test("of nobody is audited, and changes nothing", async () => {

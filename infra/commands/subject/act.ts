@@ -60,6 +60,7 @@ export const perform = <T>(act: (sql: postgres.Sql) => Promise<T>): Promise<T> =
 const absences: Readonly<Record<SubjectState, string>> = {
   stored: "The resident is not restricted.",
   restricted: "The resident is restricted already.",
+  left: "The resident is not restricted, but has left the register: an import that has the resident shows them again.",
   erased: "The resident was erased.",
   unknown: "No resident has this NIK.",
 };

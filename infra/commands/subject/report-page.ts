@@ -34,6 +34,7 @@ const states: Readonly<Record<Report["state"], string>> = {
   stored: "Data Anda tersimpan.",
   restricted:
     "Data Anda tersimpan, tetapi aksesnya dibatasi: tidak ada instansi mitra yang dapat melihatnya.",
+  left: "Data Anda tersimpan, tetapi tidak ada lagi dalam data kependudukan: tidak ada instansi mitra yang dapat melihatnya.",
   erased: "Data Anda telah dihapus.",
   unknown: "Tidak ada data yang tersimpan dengan NIK Anda.",
 };

@@ -10,6 +10,7 @@ import { reportPage } from "./report-page.ts";
 const states: Readonly<Record<Report["state"], string>> = {
   stored: "is stored",
   restricted: "is stored, and restricted: no partner sees it",
+  left: "is stored, and has left the register: no partner sees it",
   erased: "was erased",
   unknown: "is not stored",
 };

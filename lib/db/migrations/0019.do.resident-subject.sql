@@ -1,14 +1,17 @@
 -- A citizen's rights of access, correction, restriction and erasure. Each act is one transaction and adds a row to the audit
 -- of reads, so that it is sealed and anchored like any read.
 --
--- Restricted and erased residents leave resident.resident, so that lists, searches, verifications and counts need no condition.
+-- Withheld and erased residents leave resident.resident, so that lists, searches, verifications and counts need no condition.
 set role municipal_owner;
 
--- Restricted residents, with their ids; no function of the gateway reads them.
-create table resident.restricted_resident (like resident.resident including constraints);
-alter table resident.restricted_resident
+-- Residents who asked to be restricted, and those who have left the register, with their ids; no function of the gateway
+-- reads them.
+create table resident.withheld_resident (like resident.resident including constraints);
+alter table resident.withheld_resident
   drop column name_search,
-  add column restricted_at timestamptz not null default now(),
+  add column withheld_at timestamptz not null default now(),
+  -- an import that has the resident again shows them again
+  add column has_left boolean not null default false,
   add primary key (id),
   add unique (nik);
 
@@ -65,9 +68,9 @@ begin atomic
   where c.resident_id = (imported).id and to_jsonb(imported) ->> c.column_name <> c.replaced;
 end;
 
--- What the register last had for a restricted resident, and what an import states now: a blank value is a new row without the
+-- What the register last had for a withheld resident, and what an import states now: a blank value is a new row without the
 -- value, which says nothing, unless the import lets blank cells clear.
-create function resident.with_import(withheld resident.restricted_resident, imported resident.resident)
+create function resident.with_import(withheld resident.withheld_resident, imported resident.resident)
 returns resident.resident
 language sql stable
 set search_path = resident, pg_temp
@@ -89,12 +92,53 @@ begin atomic
     address = (fresh).address, hamlet = (fresh).hamlet, village = (fresh).village, district = (fresh).district,
     city = (fresh).city
   where r.id = (fresh).id;
-  update resident.restricted_resident r
+  update resident.withheld_resident r
   set family_card_number = (fresh).family_card_number, name = (fresh).name, mother_name = (fresh).mother_name,
     address = (fresh).address, hamlet = (fresh).hamlet, village = (fresh).village, district = (fresh).district,
     city = (fresh).city
   where r.id = (fresh).id;
 end;
+
+-- Withholds residents from every read. Returns how many.
+create function resident.withhold(numbers bigint[], are_gone boolean) returns bigint
+language sql volatile
+set search_path = resident, pg_temp
+begin atomic
+  with gone as (
+    delete from resident.resident where id = any(numbers) returning *
+  ), kept as (
+    insert into resident.withheld_resident (id, nik, family_card_number, name, mother_name, address, hamlet, village, district,
+      city, created_at, has_left)
+    select id, nik, family_card_number, name, mother_name, address, hamlet, village, district, city, created_at, are_gone
+    from gone
+    returning 1
+  )
+  select count(*) from kept;
+end;
+
+-- Shows a withheld resident again, with the same id.
+create function resident.show(number bigint) returns void
+language sql volatile
+set search_path = resident, pg_temp
+begin atomic
+  with gone as (
+    delete from resident.withheld_resident where id = number returning *
+  )
+  insert into resident.resident (id, nik, family_card_number, name, mother_name, address, hamlet, village, district, city,
+    created_at) overriding system value
+  select id, nik, family_card_number, name, mother_name, address, hamlet, village, district, city, created_at from gone;
+end;
+
+-- Marks residents as left, by number, whom the register no longer has. Returns how many.
+create function resident.mark_left(numbers text[]) returns integer
+language plpgsql volatile security definer
+set search_path = resident, pg_temp as $$
+begin
+  update resident.restriction set version = version + 1;
+  return resident.withhold(array(
+    select id from resident.resident where nik = any(numbers) order by nik for update), true);
+end
+$$;
 
 -- Keeps corrections when an import updates residents.
 create function resident.keep_corrections() returns trigger
@@ -119,9 +163,9 @@ begin
 end
 $$;
 
--- Keeps residents restricted when an import adds them again: the values go to their restricted rows. A trigger before each
--- row would make COPY insert rows one by one.
-create function resident.keep_restricted() returns trigger
+-- Keeps residents restricted when an import adds them again: the values go to their withheld rows. Those who had left come
+-- back, with the same id. A trigger before each row would make COPY insert rows one by one.
+create function resident.keep_withheld() returns trigger
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
 declare
@@ -131,18 +175,19 @@ begin
   if current_setting('transaction_isolation') <> 'read committed' then
     perform from resident.restriction for share;
   end if;
-  if not exists (select from resident.restricted_resident) then
+  if not exists (select from resident.withheld_resident) then
     return null;
   end if;
   for imported in
     with kept as (
-      select r as withheld, r.nik from resident.restricted_resident r join new_rows n on n.nik = r.nik
+      select r as withheld, r.nik from resident.withheld_resident r join new_rows n on n.nik = r.nik
       for update of r
     ), gone as (
       delete from resident.resident r using kept where r.nik = kept.nik returning r as given, kept.withheld
     )
     select (resident.with_import(withheld, given)).* from gone
   loop
+    perform resident.show(id) from resident.withheld_resident where id = imported.id and has_left;
     perform resident.store_subject(resident.with_corrections(imported));
     perform resident.end_corrections(imported);
   end loop;
@@ -150,12 +195,26 @@ begin
 end
 $$;
 
+-- An import adds a number and then waits for its withheld row; who shows that resident again has the row, and waits for the
+-- number. So that neither waits for the other, they run one after another.
+create function resident.await_lift() returns trigger
+language plpgsql volatile
+set search_path = resident, pg_temp as $$
+begin
+  perform pg_advisory_xact_lock_shared(7206316);
+  return null;
+end
+$$;
+
+create trigger await_lift before insert on resident.resident
+for each statement execute function resident.await_lift();
 create trigger keep_corrections after update on resident.resident
 referencing new table as new_rows for each statement execute function resident.keep_corrections();
-create trigger keep_restricted after insert on resident.resident
-referencing new table as new_rows for each statement execute function resident.keep_restricted();
+create trigger keep_withheld after insert on resident.resident
+referencing new table as new_rows for each statement execute function resident.keep_withheld();
+alter table resident.resident enable always trigger await_lift;
 alter table resident.resident enable always trigger keep_corrections;
-alter table resident.resident enable always trigger keep_restricted;
+alter table resident.resident enable always trigger keep_withheld;
 
 -- Starts an import: returns the HMACs of the numbers that it must reject. Until the session ends, no resident can be erased:
 -- the import could add them again.
@@ -169,7 +228,7 @@ begin
 end
 $$;
 
--- The resident that an act is about; the state is stored, restricted, erased or unknown.
+-- The resident that an act is about; the state is stored, restricted, left, erased or unknown.
 create type resident.subject as (state text, resident resident.resident, since timestamptz);
 
 -- Fails if somebody was erased with a pepper of another version: their numbers cannot be recognized.
@@ -197,9 +256,10 @@ begin
   found_one.state := 'stored';
   select r into found_one.resident from resident.resident r where nik = number for update;
   if not found then
-    found_one.state := 'restricted';
-    select jsonb_populate_record(null::resident.resident, to_jsonb(r)), restricted_at
-    into found_one.resident, found_one.since from resident.restricted_resident r where nik = number for update;
+    select case when has_left then 'left' else 'restricted' end,
+      jsonb_populate_record(null::resident.resident, to_jsonb(r)), withheld_at
+    into found_one.state, found_one.resident, found_one.since
+    from resident.withheld_resident r where nik = number for update;
   end if;
   if not found then
     found_one.state := 'erased';
@@ -260,6 +320,7 @@ set search_path = resident, pg_temp as $$
 declare
   subject constant resident.subject := resident.find_subject((act).nik, (act).nik_digest, (act).pepper_version);
   number constant bigint := ((subject).resident).id;
+  is_kept constant boolean := ((subject).resident).nik is not null;
   ids constant bigint[] := array(
     select id from resident.erased_resident where nik_digest = (act).nik_digest
     union select number where number is not null);
@@ -276,8 +337,7 @@ begin
   )
   select json_build_object(
     'state', (subject).state, 'since', (subject).since, 'id', number,
-    'resident', case when (subject).state in ('stored', 'restricted')
-      then to_jsonb((subject).resident) - 'name_search' end,
+    'resident', case when is_kept then to_jsonb((subject).resident) - 'name_search' end,
     'corrections', coalesce((
       select json_agg(json_build_object('column', column_name, 'before', replaced, 'after', corrected, 'at', corrected_at)
         order by column_name)
@@ -293,7 +353,7 @@ begin
     'hasMore', (select count(*) > most from found),
     'number', case when phone is not null then resident.report_number(phone, phone_digest) end)
   into report;
-  perform resident.audit_act(act, 'subject-report', subject, (subject).state in ('stored', 'restricted'));
+  perform resident.audit_act(act, 'subject-report', subject, is_kept);
   return report;
 end
 $$;
@@ -314,7 +374,7 @@ language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
 declare
   subject constant resident.subject := resident.find_subject((act).nik, (act).nik_digest, (act).pepper_version);
-  is_done constant boolean := (subject).state in ('stored', 'restricted');
+  is_done constant boolean := ((subject).resident).nik is not null;
   before constant jsonb := to_jsonb((subject).resident);
   changed constant text[] := array(
     select key from jsonb_each_text(changes) where is_done and value <> before ->> key order by key);
@@ -350,27 +410,21 @@ declare
   number bigint;
   is_done boolean;
 begin
-  if not is_lifted then
+  if is_lifted then
+    perform pg_advisory_xact_lock(7206316);
+  else
     -- before any other lock: imports in REPEATABLE READ hold it until they end
     update resident.restriction set version = version + 1;
   end if;
   subject := resident.find_subject((act).nik, (act).nik_digest, (act).pepper_version);
   number := ((subject).resident).id;
-  is_done := (subject).state = case when is_lifted then 'restricted' else 'stored' end;
+  is_done := (subject).state = any (case when is_lifted then array['restricted'] else array['stored', 'left'] end);
   if is_done and is_lifted then
-    with gone as (
-      delete from resident.restricted_resident where id = number returning *
-    )
-    insert into resident.resident (id, nik, family_card_number, name, mother_name, address, hamlet, village, district, city,
-      created_at) overriding system value
-    select id, nik, family_card_number, name, mother_name, address, hamlet, village, district, city, created_at from gone;
+    perform resident.show(number);
+  elsif is_done and (subject).state = 'left' then
+    update resident.withheld_resident set has_left = false, withheld_at = now() where id = number;
   elsif is_done then
-    with gone as (
-      delete from resident.resident where id = number returning *
-    )
-    insert into resident.restricted_resident (id, nik, family_card_number, name, mother_name, address, hamlet, village,
-      district, city, created_at)
-    select id, nik, family_card_number, name, mother_name, address, hamlet, village, district, city, created_at from gone;
+    perform resident.withhold(array[number], false);
   end if;
   perform resident.audit_act(act, case when is_lifted then 'subject-lift' else 'subject-restrict' end, subject, is_done);
   return json_build_object('state', (subject).state, 'id', number, 'done', is_done);
@@ -392,14 +446,14 @@ begin
   end if;
   subject := resident.find_subject((act).nik, (act).nik_digest, (act).pepper_version);
   number := ((subject).resident).id;
-  is_done := case when is_lifted then (subject).state = 'erased' else (subject).state in ('stored', 'restricted') end;
+  is_done := case when is_lifted then (subject).state = 'erased' else ((subject).resident).nik is not null end;
   if is_done and is_lifted then
     update resident.erased_resident set lifted_at = now() where nik_digest = (act).nik_digest and lifted_at is null;
   elsif is_done then
     -- an import has one pepper, for all of the numbers
     perform resident.check_pepper((act).pepper_version);
     delete from resident.resident where id = number;
-    delete from resident.restricted_resident where id = number;
+    delete from resident.withheld_resident where id = number;
     delete from resident.correction where resident_id = number;
     insert into resident.erased_resident (id, nik_digest, pepper_version, erased_by, reason)
     values (number, (act).nik_digest, (act).pepper_version, (act).operator, (act).reason);
@@ -409,7 +463,7 @@ begin
 end
 $$;
 
-grant execute on function resident.begin_import to municipal_importer;
+grant execute on function resident.begin_import, resident.mark_left to municipal_importer;
 -- an import writes the residents with corrections, also with the values that they have; a blank cell keeps what was replaced
 grant select (resident_id, column_name, replaced) on resident.correction to municipal_importer;
 grant usage on schema resident to municipal_subject;

@@ -117,7 +117,15 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
   },
   importer: {
     functions: [
-      ...["begin_import", "fold_changes", "fold_name", "list_stale_blocks", "read_names", "read_vocabulary"],
+      ...[
+        "begin_import",
+        "fold_changes",
+        "fold_name",
+        "list_stale_blocks",
+        "mark_left",
+        "read_names",
+        "read_vocabulary",
+      ],
       ...["sample_names", "split_block", "store_profiles", "store_vocabulary"],
     ].map((name) => `resident.${name}`),
     relations: {
