@@ -7,7 +7,7 @@ import { findMissing, type Missing } from "./missing.ts";
 import { surveyFile } from "./survey.ts";
 import type { ImportTable, Rejection } from "./table.ts";
 
-export interface ImportCounts extends LoadCounts {
+interface ImportCounts extends LoadCounts {
   /** Rows that are not stored because another row has the same key. */
   repeated: number;
   rejected: number;
