@@ -1,5 +1,5 @@
 import type { Context } from "aws-lambda";
 import { maintain } from "#lib/maintenance/maintain.ts";
 
-/** Runs the scheduled maintenance of the database; `lib/maintenance/steps.ts` lists the steps. */
+/** Runs the scheduled maintenance of the database; `lib/maintenance/maintain.ts` lists the steps. */
 export const handler = (_event: unknown, context: Context) => maintain(context.getRemainingTimeInMillis());

@@ -1,12 +1,11 @@
 import type { Context } from "aws-lambda";
 import { findSetting, getSetting } from "#lib/config.ts";
-import { finishByHand, readAdmin } from "#lib/db/admin-login.ts";
-import { ConnectionLimits, limitConnections } from "#lib/db/connection-limits.ts";
-import { findDeployment } from "#lib/db/deployment.ts";
-import { requireLogSettings } from "#lib/db/log-settings.ts";
+import { finishByHand, readAdmin } from "#lib/db/credentials.ts";
+import { findDeployment, requireLogSettings } from "#lib/db/deployment.ts";
 import { migrate } from "#lib/db/migrate.ts";
 import { withLogin } from "#lib/db/password.ts";
 import { ensureRoleLogins } from "#lib/db/role-login.ts";
+import { ConnectionLimits, limitConnections } from "#lib/db/roles.ts";
 import { log } from "#lib/log.ts";
 
 /** For what follows the migration, and for the error of one that takes too long. */

@@ -1,8 +1,7 @@
 import { HttpRequest } from "@smithy/core/protocols";
 import { NodeHttpHandler } from "@smithy/node-http-handler";
-import { parseJson } from "./json.ts";
-import { readText, TooLarge } from "./read-text.ts";
-import { waiting } from "./waits.ts";
+import { waiting } from "./log.ts";
+import { parseJson, readText, TooLarge } from "./read-text.ts";
 
 /** The response of another system. */
 export interface Answer {

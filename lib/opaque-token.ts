@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, hash, randomBytes, timingSafeEqual } from "node:crypto";
 
 /** Returns a new token of 256 random bits. @param prefix lets secret scanners recognise it. */
 export const mintToken = (prefix: string): string => prefix + randomBytes(32).toString("base64url");
@@ -9,3 +9,9 @@ export const isToken = (prefix: string, text: string): boolean =>
 
 /** Returns the SHA-256 of a token. No salt or stretching: 256 random bits cannot be guessed. */
 export const digestToken = (token: string): Buffer => createHash("sha256").update(token).digest();
+
+const digest = (text: string) => hash("sha256", text, "buffer");
+
+/** Compares two texts in constant time, by digests of equal length. */
+export const isSameText = (one: string, other: string): boolean =>
+  timingSafeEqual(digest(one), digest(other));

@@ -3,7 +3,7 @@ import { builtinModules } from "node:module";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { routes } from "#lib/routes/index.ts";
-import { imageContents } from "../infra/aws/constructs/messenger-image.ts";
+import { imageContents } from "../infra/aws/constructs/messenger-task.ts";
 import { bundleFolder, listFunctions, messengerBundle } from "../infra/build/build.ts";
 import { memoryFlags, memorySettings } from "../infra/local/messenger/process.ts";
 

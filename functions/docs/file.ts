@@ -1,7 +1,7 @@
 import { findAsset } from "#lib/docs/asset-reply.ts";
 import { findPage, redirectTo } from "#lib/docs/page-reply.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { noGuide } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { noGuide } from "#lib/errors/table.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { readFile as route } from "#lib/routes/docs.ts";
 

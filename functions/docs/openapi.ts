@@ -1,5 +1,5 @@
 import { findAddressed } from "#lib/docs/built.ts";
-import { composeReply } from "#lib/docs/coding.ts";
+import { composeReply } from "#lib/docs/page-reply.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { readDocument as route } from "#lib/routes/docs.ts";
 

@@ -1,7 +1,7 @@
 import { listEmployees } from "#lib/employee/employee-system.ts";
 import { useTicket } from "#lib/employee/ticket.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { ticketNotFound } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { ticketNotFound } from "#lib/errors/table.ts";
 import { requireScope } from "#lib/http/caller.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { readEmployees as route } from "#lib/routes/employee.ts";

@@ -1,7 +1,7 @@
 import { prepareDatabase } from "#lib/db/database.ts";
 import { issueTicket } from "#lib/employee/ticket.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { ticketRefused } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { ticketRefused } from "#lib/errors/table.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { getTicket as route } from "#lib/routes/employee.ts";
 import { preparePepper } from "#lib/secrets/pepper.ts";

@@ -1,5 +1,5 @@
-import { Fault } from "#lib/faults/fault.ts";
-import { messageNotFound } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { messageNotFound } from "#lib/errors/table.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { cancelMessage as cancel, prepareMessenger } from "#lib/messaging/messenger-client.ts";
 import { apiSender } from "#lib/messaging/submission.ts";

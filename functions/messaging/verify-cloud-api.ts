@@ -1,11 +1,11 @@
 import { prepare } from "#lib/cached.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { noAccess } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { noAccess } from "#lib/errors/table.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { channelAccounts, listCloudApiAccounts } from "#lib/messaging/channel-accounts.ts";
+import { isSameText } from "#lib/opaque-token.ts";
 import { PlainReply } from "#lib/routes/route.ts";
 import { verifyCloudApi as route } from "#lib/routes/webhooks.ts";
-import { isSameText } from "#lib/same-text.ts";
 
 prepare(channelAccounts);
 

@@ -1,6 +1,6 @@
 import { prepareDatabase } from "#lib/db/database.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
-import { verifyClaims } from "#lib/resident/claim.ts";
+import { verifyClaims } from "#lib/resident/reader.ts";
 import { verifyResident as route } from "#lib/routes/resident.ts";
 import { preparePepper } from "#lib/secrets/pepper.ts";
 

@@ -1,7 +1,7 @@
-import type { Envelope } from "#lib/faults/envelope.ts";
-import { Fault, type FaultRow } from "#lib/faults/fault.ts";
-import * as faults from "#lib/faults/table.ts";
-import type { PublishedApi } from "#lib/openapi/api.ts";
+import type { Envelope } from "#lib/errors/envelope.ts";
+import { Fault, type FaultRow } from "#lib/errors/fault.ts";
+import * as faults from "#lib/errors/table.ts";
+import type { PublishedApi } from "#lib/openapi/document.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Rate, Route } from "#lib/routes/route.ts";
 

@@ -1,5 +1,5 @@
-import { integrationEnvelope } from "#lib/faults/envelope.ts";
-import { noEndpoint, noToken } from "#lib/faults/table.ts";
+import { integrationEnvelope } from "#lib/errors/envelope.ts";
+import { noEndpoint, noToken } from "#lib/errors/table.ts";
 import { invented } from "#lib/openapi/addresses.ts";
 import { getTicket, login, refresh } from "#lib/routes/employee.ts";
 import { integrationAuthorizers, integrationRoutes } from "#lib/routes/index.ts";

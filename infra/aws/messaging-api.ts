@@ -1,5 +1,5 @@
-import { messagingEnvelope } from "#lib/faults/messaging-envelope.ts";
-import { noCredentials, noEndpoint } from "#lib/faults/table.ts";
+import { messagingEnvelope } from "#lib/errors/envelope.ts";
+import { noCredentials, noEndpoint } from "#lib/errors/table.ts";
 import { invented } from "#lib/openapi/addresses.ts";
 import { messagingAuthorizers, messagingRoutes } from "#lib/routes/index.ts";
 import { type Api, gatewayResponses, responder, tooManyFromAddress } from "./api.ts";

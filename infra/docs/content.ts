@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Language, languages } from "#lib/openapi/text.ts";
-import { placeholderBase } from "../../lib/docs/base.ts";
+import { placeholderBase } from "#lib/docs/built.ts";
+import { type Language, languages } from "#lib/openapi/words.ts";
 import { guideNames, readers, readGuide } from "./guide.ts";
 import { words } from "./words.ts";
 

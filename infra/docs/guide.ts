@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Language, Text } from "#lib/openapi/text.ts";
+import type { Language, Text } from "#lib/openapi/words.ts";
 
 /** The guides by reader, in the order of the sidebar: `lib/docs/guides/<language>/<name>.md`. */
 export const readers: readonly { readonly label: Text; readonly guides: readonly string[] }[] = [

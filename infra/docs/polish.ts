@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { placeholderBase } from "../../lib/docs/base.ts";
+import { placeholderBase } from "#lib/docs/built.ts";
 
 const digest = (text: string, length: number) =>
   createHash("sha256").update(text).digest("hex").slice(0, length);

@@ -17,8 +17,8 @@ import {
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { languages } from "#lib/openapi/text.ts";
-import { placeholderBase } from "../../lib/docs/base.ts";
+import { placeholderBase } from "#lib/docs/built.ts";
+import { languages } from "#lib/openapi/words.ts";
 import { compressAssets } from "./assets.ts";
 import { prefixes, writeContent } from "./content.ts";
 import { guideNames, readers } from "./guide.ts";
@@ -40,7 +40,7 @@ const digestFiles = (patterns: string[]): string => {
 };
 
 /** Of the code that this process has loaded: a process that watches continues with it when a file changes. */
-const code = digestFiles(["infra/docs/*.ts", "lib/docs/base.ts", "package.json"]);
+const code = digestFiles(["infra/docs/*.ts", "lib/docs/built.ts", "package.json"]);
 
 /** What the pages depend on. The reference loads the OpenAPI document when it is read. */
 const digestInput = (endpoints: string): string =>

@@ -1,4 +1,4 @@
-import type { Language } from "#lib/openapi/text.ts";
+import type { Language } from "#lib/openapi/words.ts";
 
 /** The texts of the site that stand in no guide. */
 export const words = {

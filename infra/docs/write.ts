@@ -1,7 +1,7 @@
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { composeDocument } from "#lib/openapi/document.ts";
-import { type Language, languages } from "#lib/openapi/text.ts";
+import { type Language, languages } from "#lib/openapi/words.ts";
 import { type DocumentName, documentNames } from "#lib/routes/docs.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { messagingApi } from "../aws/messaging-api.ts";

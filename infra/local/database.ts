@@ -1,9 +1,8 @@
 import postgres from "postgres";
-import { type ConnectionLimits, limitConnections } from "#lib/db/connection-limits.ts";
 import { type Credentials, connectionTo } from "#lib/db/credentials.ts";
 import { migrate } from "#lib/db/migrate.ts";
 import { setPassword } from "#lib/db/password.ts";
-import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
+import { type ConnectionLimits, type LoginRole, limitConnections, loginRoles } from "#lib/db/roles.ts";
 import { mintToken } from "#lib/opaque-token.ts";
 import type { Via } from "./loopback.ts";
 import { startServer } from "./postgres/server.ts";

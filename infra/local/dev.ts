@@ -3,7 +3,7 @@ import { createWriteStream, rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { styleText } from "node:util";
 import { buildMessenger, watch } from "../build/build.ts";
-import { CommandError, command, readWhole, WrongCall } from "../commands/command.ts";
+import { CommandError, command, readWhole, WrongCall } from "../cli/command.ts";
 import { announce, describeCity } from "./announcement.ts";
 import { type City, startCity } from "./city.ts";
 import { localFolder, removeDevFile, writeDevFile } from "./dev-file.ts";

@@ -1,13 +1,12 @@
 import postgres from "postgres";
+import { lazy } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
 import { deadline } from "#lib/deadline.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { busy, tookTooLong } from "#lib/faults/table.ts";
-import { lazy } from "#lib/lazy.ts";
-import { log } from "#lib/log.ts";
-import { waiting } from "#lib/waits.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { busy, tookTooLong } from "#lib/errors/table.ts";
+import { log, waiting } from "#lib/log.ts";
 import { driverOptions, types } from "./credentials.ts";
-import { isLostConnection, isUnreachable, tooManyConnections } from "./lost-connection.ts";
+import { isLostConnection, isUnreachable, tooManyConnections } from "./outage.ts";
 import { readCredentials } from "./role-login.ts";
 
 /** A caller gets a response within 3 s even when the database hangs; the rest is for sending the response. */

@@ -1,9 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type postgres from "postgres";
-import { deadline } from "#lib/deadline.ts";
+import { deadline, steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
-import { steadyNow } from "#lib/steady-clock.ts";
 import { runConcurrently } from "./index-build.ts";
 import { listFunctionFiles, listMigrations, type Migration } from "./migration-files.ts";
 import { replaceFunctions } from "./repeatable.ts";

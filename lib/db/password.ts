@@ -1,7 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import postgres from "postgres";
 import { type Credentials, driverOptions } from "./credentials.ts";
-import { tooManyConnections } from "./lost-connection.ts";
+import { tooManyConnections } from "./outage.ts";
 
 const iterations = 4096;
 const INVALID_PASSWORD = "28P01";

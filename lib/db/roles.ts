@@ -1,3 +1,6 @@
+import type postgres from "postgres";
+import * as z from "zod/mini";
+
 /** The login roles that the migrations create. Each has a secret `database/<name>`. */
 export const loginRoles = {
   resident: "municipal_resident",
@@ -17,3 +20,15 @@ export const loginRoles = {
 } as const;
 
 export type LoginRole = keyof typeof loginRoles;
+
+const names = Object.keys(loginRoles) as [LoginRole, ...LoginRole[]];
+
+/** Most connections of each login role. A role without a number may take all that the server has. */
+export const ConnectionLimits = z.partialRecord(z.enum(names), z.int().check(z.gte(1)));
+export type ConnectionLimits = z.infer<typeof ConnectionLimits>;
+
+/** Sets the limits. Connections that a role already has remain. @param sql connection of a role that may alter these. */
+export const limitConnections = async (sql: postgres.Sql, limits: ConnectionLimits): Promise<void> => {
+  for (const name of names)
+    await sql.unsafe(`alter role ${loginRoles[name]} connection limit ${limits[name] ?? -1}`);
+};

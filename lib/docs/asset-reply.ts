@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { PlainReply } from "#lib/routes/route.ts";
 import { findBytes } from "./built.ts";
-import { accepts } from "./coding.ts";
+import { accepts } from "./page-reply.ts";
 
 const mediaTypes: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { getSetting } from "#lib/config.ts";
 import { withAddresses } from "#lib/openapi/addresses.ts";
-import { placeholderBase } from "./base.ts";
 
 /** The folder that the build writes beside the bundle of a documentation function. */
 const folder = new URL("./docs/", import.meta.url);
@@ -34,3 +33,6 @@ export const findAddressed = (name: string): string | undefined => {
     }).replaceAll(placeholderBase, basePath())
   );
 };
+
+/** Stands in the built pages for the path of the stage's API, such as `/api` or `/prod`. */
+export const placeholderBase = "/path-of-the-api";

@@ -1,10 +1,9 @@
 import { setTimeout } from "node:timers/promises";
+import ipaddr from "ipaddr.js";
 import { withDatabase } from "#lib/db/database.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { tooManyAttempts } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { tooManyAttempts } from "#lib/errors/table.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
-import { nameTerm } from "./name-term.ts";
-import { networkOf } from "./network.ts";
 
 /** An attempt to prove an identity: for which account, and from where. */
 interface Subject {
@@ -64,4 +63,22 @@ export const throttled = async <T>(subject: Subject, prove: () => Promise<T | un
   if (proof === undefined) await withDatabase((sql) => sql`select employee.fail_attempt(${id})`);
   else await withDatabase((sql) => sql`select employee.pass_attempt(${id})`);
   return proof;
+};
+
+/** Returns what is digested to count attempts for a name. Legacy systems compare names case-insensitively. */
+export const nameTerm = (name: string): string => `name ${name.toLowerCase()}`;
+
+/**
+ * Returns the network that identifies a caller: the first 24 bits of an IPv4 address, or the first 56 bits of an IPv6
+ * address, because one customer often has all the rest (RFC 6177).
+ *
+ * @param address as seen by the gateway; any other text is returned unchanged.
+ */
+export const networkOf = (address: string): string => {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  return parsed
+    .toByteArray()
+    .slice(0, parsed instanceof ipaddr.IPv6 ? 7 : 3)
+    .join(".");
 };

@@ -1,12 +1,10 @@
 import { setTimeout } from "node:timers/promises";
-import { Fault } from "#lib/faults/fault.ts";
-import { wrongLogin } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { wrongLogin } from "#lib/errors/table.ts";
 import type { LoginToken } from "#lib/routes/employee.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
-import { throttled } from "./attempt.ts";
+import { nameTerm, throttled } from "./attempt.ts";
 import { authenticate } from "./legacy-auth.ts";
-import { nameTerm } from "./name-term.ts";
-import { rejectionDelayMs } from "./rejection-delay.ts";
 import { startSession } from "./session.ts";
 
 interface Credentials {
@@ -28,3 +26,14 @@ export const login = async ({ username, password }: Credentials, address: string
   await setTimeout(rejectionDelayMs(performance.now() - started));
   throw new Fault(wrongLogin);
 };
+
+/** Longer than a legacy system takes to reject a login for any reason. */
+const stepMs = 500;
+
+/**
+ * Returns how long to delay a rejection, so that it is sent at a whole multiple of the step: response times do not
+ * reveal whether the account is unknown or the password wrong.
+ *
+ * @param elapsedMs time since the request arrived.
+ */
+export const rejectionDelayMs = (elapsedMs: number): number => stepMs - (elapsedMs % stepMs);

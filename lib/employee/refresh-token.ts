@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { mintToken } from "#lib/opaque-token.ts";
-import { networkOf } from "./network.ts";
+import { networkOf } from "./attempt.ts";
 
 /** Returns a new refresh token. Only its digest is stored. */
 export const mintRefreshToken = (): string => mintToken("mir_");

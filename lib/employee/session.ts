@@ -1,6 +1,6 @@
 import { withDatabase } from "#lib/db/database.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { spentToken, unconfirmed } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { spentToken, unconfirmed } from "#lib/errors/table.ts";
 import { log } from "#lib/log.ts";
 import { digestToken } from "#lib/opaque-token.ts";
 import type { LoginToken } from "#lib/routes/employee.ts";

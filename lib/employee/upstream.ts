@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { getSetting } from "#lib/config.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { oldSystemFailed, oldSystemSlow } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { oldSystemFailed, oldSystemSlow } from "#lib/errors/table.ts";
 import { type Answer, httpClient, NoAnswer } from "#lib/http-client.ts";
 import type { OldSystem } from "#lib/routes/route.ts";
 

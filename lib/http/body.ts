@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
+import type middy from "@middy/core";
 import httpJsonBodyParser from "@middy/http-json-body-parser";
-import type { APIGatewayProxyEvent } from "aws-lambda";
-import { Fault } from "#lib/faults/fault.ts";
-import { badRequest, repeatedField } from "#lib/faults/invalid-input.ts";
-import { bodyTooLarge } from "#lib/faults/table.ts";
-import type { Middleware } from "./middleware.ts";
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
+import { Fault } from "#lib/errors/fault.ts";
+import { badRequest, repeatedField } from "#lib/errors/invalid-input.ts";
+import { bodyTooLarge } from "#lib/errors/table.ts";
 
 /** Limit of JSON and form bodies, unless the route sets another: a search is under 1 KB. */
 export const defaultMaxBytes = 64 * 1024;
@@ -129,3 +129,5 @@ export const rawBody: readonly Middleware[] = [
 
 /** Parses a form. Requires lower-case header names. */
 export const formBody = [parseForm];
+
+export type Middleware = middy.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;

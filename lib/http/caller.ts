@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { Fault } from "#lib/faults/fault.ts";
-import { expiredToken, noCredentials, noKey, noScope, noToken } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { expiredToken, noCredentials, noKey, noScope, noToken } from "#lib/errors/table.ts";
 import type { AccountScope, Auth, PartnerScope } from "#lib/routes/route.ts";
 
 /** The partner of a valid API key, from the api-key authorizer. */

@@ -1,12 +1,10 @@
 import middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
-import { Fault } from "#lib/faults/fault.ts";
-import { internal, tookTooLong } from "#lib/faults/table.ts";
-import { log } from "#lib/log.ts";
-import type { Encoding, Route } from "#lib/routes/route.ts";
-import { PlainReply } from "#lib/routes/route.ts";
-import { takeWaits } from "#lib/waits.ts";
-import { bodyLimit, formBody, jsonBody, rawBody } from "./body.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { internal, tookTooLong } from "#lib/errors/table.ts";
+import { log, takeWaits } from "#lib/log.ts";
+import { type Encoding, PlainReply, type Route } from "#lib/routes/route.ts";
+import { bodyLimit, formBody, jsonBody, type Middleware, rawBody } from "./body.ts";
 import { entityTag, matches } from "./cache.ts";
 import {
   type Account,
@@ -19,7 +17,6 @@ import {
   type Sender,
 } from "./caller.ts";
 import { check, lowerCaseNames, readHeaders } from "./input.ts";
-import type { Middleware } from "./middleware.ts";
 import { readQuery } from "./query.ts";
 
 /** A request with validated input. */

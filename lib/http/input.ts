@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type * as z from "zod/mini";
-import type { FieldError } from "#lib/faults/fault.ts";
-import { invalidField, invalidFields } from "#lib/faults/invalid-input.ts";
+import type { FieldError } from "#lib/errors/fault.ts";
+import { invalidField, invalidFields } from "#lib/errors/invalid-input.ts";
 
 type Where = "body" | "form" | "query" | "path" | "headers";
 

@@ -1,6 +1,6 @@
 import type { Route } from "#lib/routes/route.ts";
+import type { Middleware } from "./body.ts";
 import { endpointReading } from "./endpoint.ts";
-import type { Middleware } from "./middleware.ts";
 import { parseMultipart } from "./multipart.ts";
 
 /**

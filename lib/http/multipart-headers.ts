@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { badRequest, invalidField } from "#lib/faults/invalid-input.ts";
+import { badRequest, invalidField } from "#lib/errors/invalid-input.ts";
 
 /** `; name=value` or `; name="value"` (RFC 9110, 5.6.6); a name may end in * (RFC 8187). Allows a `;` alone. */
 const parameter = /;[ \t]*(?:([\w-]+\*?)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"\\]+)))?[ \t]*/y;

@@ -1,6 +1,6 @@
-import { Fault } from "#lib/faults/fault.ts";
-import { badRequest } from "#lib/faults/invalid-input.ts";
-import { uploadTooLarge } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { badRequest } from "#lib/errors/invalid-input.ts";
+import { uploadTooLarge } from "#lib/errors/table.ts";
 import { type PartHeaders, readPartHeaders } from "./multipart-headers.ts";
 
 /** A message has ten fields. */

@@ -2,14 +2,12 @@ import { isUtf8 } from "node:buffer";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { type MultipartRequest, parse } from "lambda-multipart-parser";
 import { deadline } from "#lib/deadline.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { badRequest, invalidField, repeatedField } from "#lib/faults/invalid-input.ts";
-import { badBoundary, uploadTooLarge } from "#lib/faults/table.ts";
-import { isBlank } from "#lib/routes/blank.ts";
-import type { Upload } from "#lib/routes/upload.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { badRequest, invalidField, repeatedField } from "#lib/errors/invalid-input.ts";
+import { badBoundary, uploadTooLarge } from "#lib/errors/table.ts";
+import { isBlank, type Upload } from "#lib/routes/fields.ts";
 import { findParameters } from "./multipart-headers.ts";
 import { type Part, readStructure, type Structure } from "./multipart-structure.ts";
-import { decodeQuotedPrintable } from "./quoted-printable.ts";
 
 /** Limits of a file and of the whole body, which is 5.7 MB in base64: Lambda accepts 6 MB in all. */
 export const maxUploadBytes = 4 * 1024 * 1024;
@@ -116,4 +114,14 @@ export const parseMultipart = async ({
   if (repeated !== undefined) throw repeatedField(repeated);
   if (names.length === 0) return { fields: {}, files: {} };
   return toForm(structure.parts, await runParser(structure, boundary));
+};
+
+/** Decodes quoted-printable (RFC 2045, 6.7). Returns undefined for an invalid escape. */
+const decodeQuotedPrintable = (content: Buffer): Buffer | undefined => {
+  // control bytes, which this encoding escapes: the part is not what its header says
+  if (content.some((byte) => byte < 32 && byte !== 9 && byte !== 10 && byte !== 13)) return undefined;
+  const joined = content.toString("latin1").replace(/=[ \t]*\r?\n/g, "");
+  if (/=(?![\da-f]{2})/i.test(joined)) return undefined;
+  const decoded = joined.replace(/=(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(decoded, "latin1");
 };

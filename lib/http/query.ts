@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type * as z from "zod/mini";
-import { invalidField, repeatedField } from "#lib/faults/invalid-input.ts";
+import { invalidField, repeatedField } from "#lib/errors/invalid-input.ts";
 import type { Route } from "#lib/routes/route.ts";
 
 /** Lists the parameters of a query: an object, or a pipe that starts with one. */

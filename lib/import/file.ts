@@ -1,8 +1,7 @@
 import type { Readable } from "node:stream";
 import { cleanCell, isSpreadsheetError } from "./cell.ts";
-import { type CsvRecord, RecordReader } from "./csv.ts";
+import { type CsvRecord, maxLineLength, RecordReader, readLines } from "./csv.ts";
 import { type Layout, readHeader } from "./header.ts";
-import { maxLineLength, readLines } from "./lines.ts";
 import type { FileColumn, Rejection, Row } from "./table.ts";
 
 interface Block {

@@ -1,6 +1,5 @@
 import { visibleText } from "./cell.ts";
-import { parseRecord } from "./csv.ts";
-import type { Line } from "./lines.ts";
+import { type Line, parseRecord } from "./csv.ts";
 import type { FileColumn } from "./table.ts";
 
 /** The file cannot be imported at all; the message says why, and what to do. */

@@ -1,7 +1,8 @@
 import { connect } from "#lib/db/pool.ts";
 import { log } from "#lib/log.ts";
-import { type Report, runSteps } from "./run.ts";
-import { steps } from "./steps.ts";
+import { auditSteps } from "./audit.ts";
+import { residentSteps } from "./residents.ts";
+import { expiry, type Report, runSteps, type Step } from "./step.ts";
 
 /** Advisory lock: only one maintenance run at a time. */
 const lockKey = 7_206_305;
@@ -36,3 +37,15 @@ export const maintain = async (remainingMs: number): Promise<void> => {
   log[failed.length === 0 ? "info" : "error"]("maintenance", { steps: reports });
   if (failed.length > 0) throw new Error(`maintenance failed at ${failed.join(", ")}`);
 };
+
+/** All maintenance steps, in order. */
+export const steps: readonly Step[] = [
+  expiry("employee-attempts", 5_000, (sql, size) => sql`select employee.expire_attempts(${size}) as rows`),
+  // a small batch, because each session is deleted with its refresh tokens
+  expiry("employee-sessions", 100, (sql, size) => sql`select employee.expire_sessions(${size}) as rows`),
+  expiry("notifications", 5_000, (sql, size) => sql`select notification.expire(${size}) as rows`),
+  expiry("operator-acts", 5_000, (sql, size) => sql`select messaging.expire_acts(${size}) as rows`),
+  expiry("read-counts", 5_000, (sql, size) => sql`select resident.expire_counts(${size}) as rows`),
+  ...residentSteps,
+  ...auditSteps,
+];

@@ -36,3 +36,56 @@ export const expiry = (
     return { rows, more: rows === batchSize };
   },
 });
+
+export interface Report {
+  readonly step: string;
+  readonly rows: number;
+  readonly milliseconds: number;
+  /** False if work is left for the next run. */
+  readonly finished: boolean;
+  readonly error?: unknown;
+}
+
+const runStep = async (
+  sql: postgres.Sql,
+  { name, work }: Step,
+  until: number,
+  lost: AbortSignal,
+): Promise<Report> => {
+  const started = performance.now();
+  let rows = 0;
+  let more = true;
+  const report = () => ({ step: name, rows, milliseconds: Math.round(performance.now() - started) });
+  try {
+    while (more && Date.now() < until) {
+      lost.throwIfAborted();
+      const batch = await work(sql);
+      rows += batch.rows;
+      more = batch.more;
+    }
+    return { ...report(), finished: !more };
+  } catch (error) {
+    return { ...report(), finished: false, error };
+  }
+};
+
+/**
+ * Runs each step until it has no more work or its share of the time is used up. The remaining time is divided among
+ * the remaining steps, so that no step starves the next ones.
+ *
+ * @param until Unix milliseconds after which no batch starts.
+ * @param lost aborted when the connection is lost, and with it the advisory lock.
+ */
+export const runSteps = async (
+  sql: postgres.Sql,
+  steps: readonly Step[],
+  until: number,
+  lost: AbortSignal,
+): Promise<Report[]> => {
+  const reports: Report[] = [];
+  for (const [index, step] of steps.entries()) {
+    const share = (until - Date.now()) / (steps.length - index);
+    reports.push(await runStep(sql, step, Date.now() + share, lost));
+  }
+  return reports;
+};

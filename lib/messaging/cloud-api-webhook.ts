@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import * as z from "zod/mini";
-import { Fault } from "#lib/faults/fault.ts";
-import { badRequest } from "#lib/faults/invalid-input.ts";
-import { wrongSignature } from "#lib/faults/table.ts";
-import { isSameText } from "#lib/same-text.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { badRequest } from "#lib/errors/invalid-input.ts";
+import { wrongSignature } from "#lib/errors/table.ts";
+import { isSameText } from "#lib/opaque-token.ts";
 import type { CloudApiAccount } from "./channel-accounts.ts";
 import type { ChannelEvents, Reply, Report } from "./channel-events.ts";
 

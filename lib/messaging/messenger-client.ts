@@ -1,19 +1,19 @@
 import type * as z from "zod/mini";
 import { cached, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { classNotAllowed, messengerAway, notAccepted, optedOut, outcomeUnknown } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { classNotAllowed, messengerAway, notAccepted, optedOut, outcomeUnknown } from "#lib/errors/table.ts";
 import { type Answer, httpClient, NoAnswer, type Question } from "#lib/http-client.ts";
 import { log } from "#lib/log.ts";
 import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
 import type { ChannelEvents } from "./channel-events.ts";
-import type { MessageQuery } from "./message-query.ts";
 import {
   Accepted,
   AcceptedBatch,
   Applied,
   MessagePage,
+  type MessageQuery,
   MessageState,
   Rejected,
   type Submission,

@@ -1,7 +1,7 @@
-import { Fault } from "#lib/faults/fault.ts";
-import { messengerAway, noReportToken } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { messengerAway, noReportToken } from "#lib/errors/table.ts";
 import { log } from "#lib/log.ts";
-import { isSameText } from "#lib/same-text.ts";
+import { isSameText } from "#lib/opaque-token.ts";
 import { channelAccounts } from "./channel-accounts.ts";
 import type { ChannelEvents, Reply, Report } from "./channel-events.ts";
 import type { SmsSettings } from "./channel-settings.ts";

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { channelNames, features } from "./channel.ts";
-import { isWithinReach, readInstant } from "./instant.ts";
-import { QuietHours } from "./quiet-hours.ts";
+import { isWithinReach, QuietHours, readInstant } from "./times.ts";
 
 /*
  * The protocol between the send endpoints and the messenger; both import it.
@@ -71,7 +70,7 @@ export const cityPool = "city";
 export const Owner = z.object({ sender: sender() });
 
 /** ISO 8601 in UTC with milliseconds: one notation for each time, so that a repeated request is the same. */
-export const instant = z.string().check(z.refine((text) => readInstant(text)?.toISOString() === text));
+const instant = z.string().check(z.refine((text) => readInstant(text)?.toISOString() === text));
 
 /** The name of a bulk run. */
 export const BulkName = z.string().check(z.regex(/^[a-z0-9-]{1,80}$/));
@@ -176,3 +175,15 @@ export const Rejected = z.object({
   retry_after_seconds: z.optional(z.int()),
 });
 export type Rejected = z.infer<typeof Rejected>;
+
+/** Which of its messages a sender asks for. */
+export const MessageQuery = z.object({
+  ...Owner.shape,
+  state: z.optional(z.enum(states)),
+  /** Those accepted at this time or later; ISO 8601 in UTC with milliseconds. */
+  since: z.optional(instant),
+  /** `next` of the previous page. */
+  after: z.optional(z.string().check(z.maxLength(200))),
+  limit: z.coerce.number().check(z.int(), z.minimum(1), z.maximum(maxPageSize)),
+});
+export type MessageQuery = z.infer<typeof MessageQuery>;

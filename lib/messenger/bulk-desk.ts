@@ -1,17 +1,16 @@
 import type { Readable } from "node:stream";
 import type postgres from "postgres";
+import { type BulkDesk, type BulkWish, readBulkState } from "#lib/console/state/bulk.ts";
 import { log } from "#lib/log.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
 import { Batch, type Submission } from "#lib/messaging/submission.ts";
 import { fingerprintOf, previewBulk, readBulk, startBulk } from "#lib/notification/bulk.ts";
-import { formatReport, reportBulkRun } from "#lib/notification/bulk-report.ts";
-import { findBulkRun } from "#lib/notification/bulk-run.ts";
+import { findBulkRun, formatReport, reportBulkRun } from "#lib/notification/bulk-run.ts";
 import { findBulkTemplate } from "#lib/notification/bulk-template.ts";
 import type { BulkContext } from "#lib/notification/context.ts";
 import { RunError } from "#lib/notification/dispatch.ts";
 import { addVersion, approveVersion, retireVersion } from "#lib/notification/template-version.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
-import { type BulkDesk, type BulkWish, readBulkState } from "./console/state/bulk.ts";
 
 export interface BulkDeskOptions {
   /** Connections that the sender never waits for. */

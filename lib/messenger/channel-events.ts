@@ -1,10 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
+import type { Inbound } from "#lib/channels/channel.ts";
+import { refusalOf as findCloudApiRefusal } from "#lib/channels/cloud-api/codes.ts";
+import { describeRefusal } from "#lib/channels/platform-codes.ts";
+import { findSmsRefusal } from "#lib/channels/sms/codes.ts";
 import type { ChannelEvents, Reply, Report } from "#lib/messaging/channel-events.ts";
-import { refusalOf as findCloudApiRefusal } from "./channels/cloud-api/codes.ts";
-import type { Inbound } from "./channels/inbound.ts";
-import { describeRefusal } from "./channels/platform-codes.ts";
-import { findSmsRefusal } from "./channels/sms/refusals.ts";
 import { applyReport, findReported } from "./outbox/report.ts";
 
 /** A report may come before the answer that has the platform's reference of the message. */

@@ -1,11 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
-import { deadline } from "#lib/deadline.ts";
+import type { ConnectionState } from "#lib/channels/channel.ts";
+import { deadline, steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
-import { steadyNow } from "#lib/steady-clock.ts";
 import type { Account } from "./account/account.ts";
-import type { ConnectionState } from "./channels/connection-state.ts";
 import type { Link } from "./open-channel.ts";
 import { type QueueFigures, readQueue } from "./outbox/depth.ts";
 import type { Pacing } from "./send/pacing.ts";

@@ -1,24 +1,22 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import type { buildConnector } from "undici";
+import { guardConnector, notMetadata } from "#lib/channels/address-guard.ts";
+import type { Channel, ConnectionState, Inbound, Limits } from "#lib/channels/channel.ts";
+import { cloudApiChannel } from "#lib/channels/cloud-api/cloud-api-channel.ts";
+import { type RequestChannel, RequestLink } from "#lib/channels/request-link.ts";
+import { smsChannel } from "#lib/channels/sms/sms-channel.ts";
+import { openAuthState } from "#lib/channels/whatsapp/link/auth-state.ts";
+import { openStanding } from "#lib/channels/whatsapp/link/standing.ts";
+import type { WhatsAppSettings } from "#lib/channels/whatsapp/settings.ts";
+import { WhatsApp } from "#lib/channels/whatsapp/whatsapp.ts";
+import { whatsAppChannel } from "#lib/channels/whatsapp/whatsapp-channel.ts";
 import type { CloudApiSettings, SmsSettings } from "#lib/messaging/channel-settings.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
-import { guardConnector, notMetadata } from "./accept/address-guard.ts";
 import type { Account } from "./account/account.ts";
-import type { Channel, Limits } from "./channels/channel.ts";
-import { cloudApiChannel } from "./channels/cloud-api/channel.ts";
-import type { ConnectionState } from "./channels/connection-state.ts";
-import type { Inbound } from "./channels/inbound.ts";
-import { type RequestChannel, RequestLink } from "./channels/request-link.ts";
-import { smsChannel } from "./channels/sms/channel.ts";
-import { whatsAppChannel } from "./channels/whatsapp/channel.ts";
-import { openAuthState } from "./channels/whatsapp/link/auth-state.ts";
-import { openStanding } from "./channels/whatsapp/link/standing.ts";
-import type { WhatsAppSettings } from "./channels/whatsapp/settings.ts";
-import { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
 import type { Metrics } from "./metrics.ts";
+import { retryUntilDone } from "./outbox/outcome.ts";
 import { payloadStore } from "./outbox/payload.ts";
-import { retryUntilDone } from "./outbox/retry.ts";
 import { applyReceipt, markUndecryptable } from "./outbox/state.ts";
 
 /** What connects an account to its platform. */

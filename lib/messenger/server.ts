@@ -1,25 +1,25 @@
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type * as z from "zod/mini";
-import { Fault } from "#lib/faults/fault.ts";
-import { badRequest } from "#lib/faults/invalid-input.ts";
-import { internal, invalidRequest, messageNotFound, overloaded } from "#lib/faults/table.ts";
-import { parseJson } from "#lib/json.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { badRequest } from "#lib/errors/invalid-input.ts";
+import { internal, invalidRequest, messageNotFound, overloaded } from "#lib/errors/table.ts";
 import { log } from "#lib/log.ts";
 import { ChannelEvents } from "#lib/messaging/channel-events.ts";
-import { MessageQuery } from "#lib/messaging/message-query.ts";
 import {
   type Accepted,
   Batch,
   type MessagePage,
+  MessageQuery,
   type MessageState,
   Owner,
   type Rejected,
   Submission,
 } from "#lib/messaging/submission.ts";
 import { onceClosed } from "#lib/once-closed.ts";
-import { isSameText } from "#lib/same-text.ts";
-import { ByteBudget } from "./accept/byte-budget.ts";
+import { isSameText } from "#lib/opaque-token.ts";
+import { parseJson } from "#lib/read-text.ts";
+import { ByteBudget } from "./accept/intake.ts";
 
 /** An upload of 4 MiB, the limit of the Lambda function, and its headers. */
 const maxBodyBytes = 5 * 1024 * 1024;

@@ -1,23 +1,22 @@
 import type postgres from "postgres";
+import type { Channel, Inbound } from "#lib/channels/channel.ts";
+import type { WhatsApp } from "#lib/channels/whatsapp/whatsapp.ts";
+import { steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { isOptedOut } from "#lib/notification/opt-out.ts";
-import { steadyNow } from "#lib/steady-clock.ts";
 import { type Account, recordConnection, recordNumber } from "./account/account.ts";
-import type { Channel } from "./channels/channel.ts";
-import type { Inbound } from "./channels/inbound.ts";
-import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
 import { reportFigures, SendCounter } from "./figures.ts";
 import type { Metrics } from "./metrics.ts";
 import { type ChannelOptions, type Link, openChannel } from "./open-channel.ts";
-import type { OpenFrom } from "./outbox/open-from.ts";
+import type { OpenFrom } from "./outbox/next.ts";
+import { retryUntilDone } from "./outbox/outcome.ts";
 import { payloadStore } from "./outbox/payload.ts";
-import { retryUntilDone } from "./outbox/retry.ts";
+import { Wakeup } from "./outbox/wakeup.ts";
 import type { Pepper } from "./reply/reply.ts";
 import { beginAccount, learnAnnouncement, watchLimits } from "./send/limits.ts";
 import { type Pace, paceOf } from "./send/pace.ts";
 import { Pacing } from "./send/pacing.ts";
 import { runSender } from "./send/sender.ts";
-import { Wakeup } from "./send/wakeup.ts";
 
 /** The task watches the queues for all its senders; this is for what it misses. */
 const unwokenMs = 10_000;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type postgres from "postgres";
-import { Fault } from "#lib/faults/fault.ts";
+import { Fault } from "#lib/errors/fault.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
 import { AudienceError, type AudienceRow, readAudience } from "./audience.ts";
 import type { NotifyContext } from "./context.ts";

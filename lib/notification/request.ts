@@ -1,4 +1,4 @@
-import { Fault } from "#lib/faults/fault.ts";
+import { Fault } from "#lib/errors/fault.ts";
 import { log } from "#lib/log.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
 import type { NotifyContext } from "./context.ts";

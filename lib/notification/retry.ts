@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { Fault } from "#lib/faults/fault.ts";
+import { Fault } from "#lib/errors/fault.ts";
 import type { NotifyContext } from "./context.ts";
 
 const firstDelayMs = 250;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import type { QuietHours } from "#lib/messaging/quiet-hours.ts";
 import type { MessageClass } from "#lib/messaging/submission.ts";
+import type { QuietHours } from "#lib/messaging/times.ts";
 import { valueRules } from "./value.ts";
 
 /** The text of a notification and its attached file. */

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { QuietHours } from "#lib/messaging/quiet-hours.ts";
+import type { QuietHours } from "#lib/messaging/times.ts";
 import { type Template, template } from "./template.ts";
 import { address, clock, code, count, day, words } from "./value.ts";
 

@@ -1,17 +1,16 @@
+import type { Envelope } from "#lib/errors/envelope.ts";
 import type { Auth, Route } from "#lib/routes/route.ts";
 import { invented } from "./addresses.ts";
-import type { PublishedApi } from "./api.ts";
 import { splitSchema, usedOnly } from "./components.ts";
 import { errorSchemas } from "./errors.ts";
 import { parametersOf } from "./parameters.ts";
 import { bodySchemas, requestBodyOf } from "./request-body.ts";
 import { responsesOf } from "./responses.ts";
 import { describeFields, type Schema, schemaOf } from "./schema.ts";
-import type { Language, Text } from "./text.ts";
 import { webhooksOf } from "./webhooks.ts";
 import { allWords } from "./words/index.ts";
 import { errorFields, headers, info, securitySchemes, servers, tags } from "./words/overview.ts";
-import type { RouteWords } from "./words.ts";
+import type { Language, RouteWords, Text } from "./words.ts";
 
 const order = Object.keys(allWords);
 
@@ -157,3 +156,19 @@ export const composeDocument = (
     },
   };
 };
+
+/** The part of an API definition that the OpenAPI document needs. */
+export interface PublishedApi {
+  readonly name: "integration" | "messaging";
+  readonly routes: readonly Route[];
+  /** The error envelope of the gateway's own responses. */
+  readonly envelope: Envelope;
+  /** The gateway's own responses, by API Gateway response type. */
+  readonly responses: Readonly<
+    Record<string, { readonly body: string; readonly headers: Readonly<Record<string, string>> }>
+  >;
+  readonly firewall: {
+    /** The response to an address over its rate limit, which each route has. */
+    readonly perAddress: { readonly refusal: { readonly body: string } };
+  };
+}

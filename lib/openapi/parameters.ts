@@ -1,7 +1,6 @@
 import type { Route } from "#lib/routes/route.ts";
 import { type Schema, schemaOf } from "./schema.ts";
-import type { Language } from "./text.ts";
-import type { FieldWords, RouteWords } from "./words.ts";
+import type { FieldWords, Language, RouteWords } from "./words.ts";
 
 /** @throws Error for an undocumented field. */
 export const wordsOf = (fields: RouteWords["fields"], name: string, fn: string): FieldWords => {

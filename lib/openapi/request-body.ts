@@ -2,8 +2,7 @@ import type { Encoding, Route } from "#lib/routes/route.ts";
 import { reference, splitSchema } from "./components.ts";
 import { wordsOf } from "./parameters.ts";
 import { type Schema, schemaOf } from "./schema.ts";
-import type { Language, Text } from "./text.ts";
-import type { RouteWords } from "./words.ts";
+import type { Language, RouteWords, Text } from "./words.ts";
 
 const mediaTypes: Readonly<Record<Encoding, string>> = {
   json: "application/json",

@@ -1,15 +1,13 @@
-import { Fault } from "#lib/faults/fault.ts";
-import type { FaultName } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import type { FaultName } from "#lib/errors/table.ts";
 import { check } from "#lib/http/input.ts";
 import { readQuery } from "#lib/http/query.ts";
 import type { Route } from "#lib/routes/route.ts";
-import type { PublishedApi } from "./api.ts";
 import { reference } from "./components.ts";
-import { firewallErrorOf, nameOf } from "./errors.ts";
-import { gatewayTypes, isByFunction, listFaults, rowOf } from "./faults.ts";
-import type { Language } from "./text.ts";
+import type { PublishedApi } from "./document.ts";
+import { firewallErrorOf, gatewayTypes, isByFunction, listFaults, nameOf, rowOf } from "./errors.ts";
 import { faultWords } from "./words/faults.ts";
-import type { RouteWords } from "./words.ts";
+import type { Language, RouteWords } from "./words.ts";
 
 const requestId = "3b6a2fcb-0699-4783-a84b-839426f34251";
 const header = (name: string) => ({ $ref: `#/components/headers/${name}` });

@@ -1,6 +1,6 @@
 import type { Route } from "#lib/routes/route.ts";
 import { reference } from "./components.ts";
-import type { Language, Text } from "./text.ts";
+import type { Language, Text } from "./words.ts";
 
 const texts = {
   summary: {

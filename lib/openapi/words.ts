@@ -1,6 +1,5 @@
 import type { FunctionIn } from "#lib/routes/route.ts";
 import type { Schema } from "./schema.ts";
-import type { Text } from "./text.ts";
 
 /** The documentation of a parameter or a field of a body. */
 export interface FieldWords extends Text {
@@ -52,3 +51,10 @@ export interface RouteWords extends Text {
 
 /** The words of all rows that a module of routes exports, by function: a row without words does not compile. */
 export type AreaWords<Rows> = Readonly<Record<FunctionIn<Rows>, RouteWords>>;
+
+/** The languages of the documentation; the first is the default. */
+export const languages = ["en", "id"] as const;
+export type Language = (typeof languages)[number];
+
+/** A text in each language, as CommonMark. */
+export type Text = Readonly<Record<Language, string>>;

@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { StringCounter } from "./string-counter.ts";
+import { StringCounter } from "./vocabulary.ts";
 
 /** A block whose stored count or profile does not match its rows. Contains no names, because it is logged. */
 export interface Miscount {

@@ -1,6 +1,6 @@
-import { Fault } from "#lib/faults/fault.ts";
-import { invalidField } from "#lib/faults/invalid-input.ts";
-import { nameNotAgreed, tooManyMismatches, tooManyMisses, tooManyResidents } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { invalidField } from "#lib/errors/invalid-input.ts";
+import { nameNotAgreed, tooManyMismatches, tooManyMisses, tooManyResidents } from "#lib/errors/table.ts";
 import type { Partner } from "#lib/http/caller.ts";
 import { log } from "#lib/log.ts";
 import type { Purpose } from "#lib/routes/resident.ts";

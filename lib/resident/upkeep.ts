@@ -1,6 +1,5 @@
 import type postgres from "postgres";
-import { StringCounter } from "./string-counter.ts";
-import { chooseVocabulary } from "./vocabulary.ts";
+import { chooseVocabulary, StringCounter } from "./vocabulary.ts";
 
 /** Blocks per batch: the names of 32 blocks of about 8,192 names take about 10 MB of memory. */
 const blocksPerBatch = 32;

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { integrationEnvelope } from "#lib/faults/envelope.ts";
+import { integrationEnvelope } from "#lib/errors/envelope.ts";
 import { PlainReply, route } from "./route.ts";
 
 const langError = "lang must be en or id";

@@ -1,11 +1,11 @@
 // wire → code: pegawai employee; tiket ticket; peg_nip, peg_nip_baru nip; peg_nama name; jabatan position;
 // jab_name position name; uk_nama, unit_name unit; status_menjabat current-holder flag; kepangkatan rank;
 // golongan rank group; pangkat rank name
+
 import * as z from "zod/mini";
-import { integrationEnvelope } from "#lib/faults/envelope.ts";
-import { oauthEnvelope } from "#lib/faults/oauth-envelope.ts";
-import { otherGrant } from "#lib/faults/table.ts";
-import { printable } from "./printable.ts";
+import { integrationEnvelope, oauthEnvelope } from "#lib/errors/envelope.ts";
+import { otherGrant } from "#lib/errors/table.ts";
+import { printable } from "./fields.ts";
 import { route } from "./route.ts";
 
 const usernameError =

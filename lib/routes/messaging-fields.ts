@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
-import { readInstant } from "#lib/messaging/instant.ts";
 import { explainPhone, isPhone, withoutSuffix } from "#lib/messaging/phone.ts";
-import { isBlank } from "./blank.ts";
-import type { Upload } from "./upload.ts";
+import { readInstant } from "#lib/messaging/times.ts";
+import { isBlank, type Upload } from "./fields.ts";
 
 const maxDurationSeconds = 31_536_000;
 

@@ -1,9 +1,8 @@
 // wire → code: message text; caption text; image_url, file_url url; duration durationSeconds;
 // reply_message_id replyTo
 import * as z from "zod/mini";
-import { messagingEnvelope } from "#lib/faults/messaging-envelope.ts";
+import { messagingEnvelope } from "#lib/errors/envelope.ts";
 import { findImageHeader, isWebp } from "#lib/messaging/image-type.ts";
-import { isWithinReach } from "#lib/messaging/instant.ts";
 import {
   MessageState,
   maxExpirySeconds,
@@ -11,6 +10,7 @@ import {
   messageClasses,
   states,
 } from "#lib/messaging/submission.ts";
+import { isWithinReach } from "#lib/messaging/times.ts";
 import {
   duration,
   flag,

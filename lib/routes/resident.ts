@@ -3,8 +3,8 @@
 // t_desakel village; t_kec district; t_kabkota city; a field of a request is p_ and the name of the response's field
 // without _alt
 import * as z from "zod/mini";
-import { integrationEnvelope } from "#lib/faults/envelope.ts";
-import { printable } from "./printable.ts";
+import { integrationEnvelope } from "#lib/errors/envelope.ts";
+import { printable } from "./fields.ts";
 import { route } from "./route.ts";
 
 const maxPageSize = 100;

@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
-import type { Envelope } from "#lib/faults/envelope.ts";
-import type { FaultName } from "#lib/faults/table.ts";
+import type { Envelope } from "#lib/errors/envelope.ts";
+import type { FaultName } from "#lib/errors/table.ts";
 import type { Secrets } from "#lib/secrets/table/table.ts";
 
 type Area = "employee" | "resident" | "tourism" | "messaging" | "docs";

@@ -1,7 +1,7 @@
 // wire → code: pariwisata tourism; kategori category; destinasi destination; galeri gallery;
 // ktipe_id, ktipe_nama, ktipe_active id, name, active of a category; pr_id destinationId; url_foto photoUrl
 import * as z from "zod/mini";
-import { integrationEnvelope } from "#lib/faults/envelope.ts";
+import { integrationEnvelope } from "#lib/errors/envelope.ts";
 import { route } from "./route.ts";
 
 const Category = z.object({ ktipe_id: z.string(), ktipe_nama: z.string(), ktipe_active: z.string() });

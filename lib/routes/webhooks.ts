@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { messagingEnvelope } from "#lib/faults/messaging-envelope.ts";
+import { messagingEnvelope } from "#lib/errors/envelope.ts";
 import { PlainReply, route } from "./route.ts";
 
 /*

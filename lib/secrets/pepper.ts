@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type * as z from "zod/mini";
+import { lazy } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
-import { lazy } from "#lib/lazy.ts";
 import { pepperSchema } from "./schemas.ts";
 import { readSecret } from "./secret.ts";
 

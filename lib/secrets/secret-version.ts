@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import {
   DescribeSecretCommand,
   PutSecretValueCommand,
+  TagResourceCommand,
   UpdateSecretVersionStageCommand,
 } from "@aws-sdk/client-secrets-manager";
 import { secretsManager } from "./secrets-manager.ts";
@@ -41,4 +42,16 @@ export const makeCurrent = async (id: string, versionId: string, formerId: strin
       RemoveFromVersionId: formerId,
     }),
   );
+};
+
+/** Finds the value of a secret's tag. */
+export const findTag = async (id: string, key: string): Promise<string | undefined> => {
+  const sdk = await secretsManager();
+  const { Tags = [] } = await sdk.send(new DescribeSecretCommand({ SecretId: id }));
+  return Tags.find(({ Key }) => Key === key)?.Value;
+};
+
+export const setTag = async (id: string, key: string, value: string): Promise<void> => {
+  const sdk = await secretsManager();
+  await sdk.send(new TagResourceCommand({ SecretId: id, Tags: [{ Key: key, Value: value }] }));
 };

@@ -1,6 +1,6 @@
 import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import type * as z from "zod/mini";
-import { parseJson } from "#lib/json.ts";
+import { parseJson } from "#lib/read-text.ts";
 import { secretsManager } from "./secrets-manager.ts";
 
 /** Which version of a secret: the one in use, the one before its last rotation, or the one that a rotation makes. */

@@ -1,6 +1,6 @@
 import { SecretsManagerClient, type SecretsManagerClientConfig } from "@aws-sdk/client-secrets-manager";
+import { lazy } from "#lib/cached.ts";
 import { findSetting, getSetting } from "../config.ts";
-import { lazy } from "../lazy.ts";
 import { jsonProtocol } from "./json-protocol.ts";
 
 const requestTimeoutMs = 1_500;

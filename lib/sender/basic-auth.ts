@@ -1,9 +1,9 @@
 import { cached, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
-import { isSameText } from "#lib/same-text.ts";
+import { tokenLookup } from "#lib/db/token-lookup.ts";
+import { isSameText } from "#lib/opaque-token.ts";
 import { basicSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
-import { findSender } from "./authenticate.ts";
 
 /** How long a warm function may still accept a credential that was removed from the secret. */
 const maxAgeMs = 300_000;
@@ -53,3 +53,18 @@ export const findUsername = async (authorization: string | undefined): Promise<s
 
 /** Starts fetching the secret while the module loads; an error surfaces at first use. */
 export const prepareCredentials = (): void => prepare(accepted);
+
+export const passwordPrefix = "mis_";
+
+/** What can be the name of a sender: that of a user of the secret, too. */
+export const namePattern = /^[^:\p{Cc}]{1,296}$/u;
+
+const findRow = tokenLookup(
+  passwordPrefix,
+  (sql, digest, name) => sql<{ sender: string }[]>`
+    select sender from messaging.authenticate_sender(${name}, ${digest})`,
+);
+
+/** Returns the name of the sender if this is one of its active passwords. */
+export const findSender = async (name: string, password: string): Promise<string | undefined> =>
+  namePattern.test(name) ? (await findRow(password, name))?.sender : undefined;

@@ -1,7 +1,7 @@
 import { Match } from "aws-cdk-lib/assertions";
 import { describe, expect, test } from "vitest";
 import { methodsOf, preflightHeaders } from "#lib/routes/route.ts";
-import { upstreamUrls as urlsOf } from "../../infra/aws/upstream-urls.ts";
+import { upstreamUrls as urlsOf } from "../../infra/aws/stage-names.ts";
 import { functionName } from "../../infra/build/build.ts";
 import { composeWith } from "./composed-stage.ts";
 import { idOf, readTemplate } from "./template.ts";

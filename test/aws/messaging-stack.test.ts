@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { examples } from "../../infra/aws/config.ts";
-import { upstreamUrls } from "../../infra/aws/upstream-urls.ts";
+import { upstreamUrls } from "../../infra/aws/stage-names.ts";
 import { memoryFlags } from "../../infra/local/messenger/process.ts";
 import { synthesizeWith } from "./composed-stage.ts";
 

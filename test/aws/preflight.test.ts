@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { examples } from "../../infra/aws/config.ts";
 import { Refused, type Surveyed } from "../../infra/aws/preflight.ts";
-import { run, survey } from "../../infra/commands/preflight.ts";
+import { run, survey } from "../../infra/cli/preflight.ts";
 import { callCommand } from "../steps/command.ts";
 import { composeWith } from "./composed-stage.ts";
 

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { expect, test } from "vitest";
-import { listAuthorities } from "../../infra/build/rds-authorities.ts";
+import { listAuthorities } from "../../infra/build/build.ts";
 
 test("the messenger's image contains the valid RDS authorities of each region and key type", () => {
   const names = listAuthorities().map((pem) => {

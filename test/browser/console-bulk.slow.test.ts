@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
-import { languages } from "#lib/messenger/console/words/language.ts";
+import { languages } from "#lib/console/words/language.ts";
 import { database, stageEachTest, start } from "../fleet/running-task.ts";
 import { operator } from "../steps/console.ts";
 import { browser, check, stageBrowser } from "./console-pages.ts";

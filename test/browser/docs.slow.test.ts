@@ -1,8 +1,8 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { isDescribed } from "#lib/openapi/document.ts";
-import { languages } from "#lib/openapi/text.ts";
 import { tags } from "#lib/openapi/words/overview.ts";
+import { languages } from "#lib/openapi/words.ts";
 import { routes } from "#lib/routes/index.ts";
 import { prefixes } from "../../infra/docs/content.ts";
 import { guideNames } from "../../infra/docs/guide.ts";

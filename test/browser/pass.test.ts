@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from "vitest";
-import { languages } from "#lib/openapi/text.ts";
+import { languages } from "#lib/openapi/words.ts";
 import { prefixes } from "../../infra/docs/content.ts";
 import { connected } from "../steps/console-state.ts";
 import { openLoggedIn, openPage, stageBrowser } from "./console-pages.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod/mini";
 import { findSetting } from "#lib/config.ts";
-import { WrongCall } from "../../infra/commands/command.ts";
+import { WrongCall } from "../../infra/cli/command.ts";
 import type { ApiName, Credentials, Need } from "./system.ts";
 
 /** Some fields of `.local/dev.json`. */

@@ -1,4 +1,4 @@
-import { splitStatements } from "#lib/db/statements.ts";
+import { splitStatements } from "#lib/db/index-build.ts";
 
 /** A versioned file, as far as its statements matter. */
 interface File {

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { expect, test, vi } from "vitest";
-import { isDatabaseUp } from "#lib/db/probe.ts";
+import { isDatabaseUp } from "#lib/db/outage.ts";
 import { connectFor } from "../steps/connections.ts";
 
 test("polls of a database that hangs share one query, and learn that it answers again", async () => {

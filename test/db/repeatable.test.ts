@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { splitStatements } from "#lib/db/index-build.ts";
 import { migrate } from "#lib/db/migrate.ts";
 import { listFunctionFiles } from "#lib/db/migration-files.ts";
-import { splitStatements } from "#lib/db/statements.ts";
 import { copyMigrations, writeMigrations } from "../steps/migration-folder.ts";
 import { describeSchema } from "../steps/schema.ts";
 import { createDatabase, createEmptyDatabase } from "../steps/temporary-database.ts";

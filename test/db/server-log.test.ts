@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
-import { logSettings, requireLogSettings } from "#lib/db/log-settings.ts";
+import { logSettings, requireLogSettings } from "#lib/db/deployment.ts";
 import { Batch } from "#lib/import/batch.ts";
-import { copyRows } from "#lib/import/copy.ts";
-import { choosePlace } from "../../infra/local/postgres/place.ts";
+import { copyRows } from "#lib/import/load.ts";
+import { choosePlace } from "../../infra/local/postgres/installation.ts";
 import { destroyServer, startServer } from "../../infra/local/postgres/server.ts";
 
 const planted = "3578011207851234";

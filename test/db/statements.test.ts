@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { splitStatements } from "#lib/db/statements.ts";
+import { splitStatements } from "#lib/db/index-build.ts";
 
 test.each([
   ["select 1; select 2", ["select 1", "select 2"]],

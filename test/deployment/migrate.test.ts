@@ -188,7 +188,7 @@ describe("the deployment fails", () => {
       Object.entries(stage.variables).filter(([name]) => !/^DATABASE_[^T]/.test(name)),
     );
     const byHand = { ...given, ...Object.fromEntries(settings) };
-    expect(await startCommand("infra/commands/migrate.ts", byHand).ended).toMatchObject({
+    expect(await startCommand("infra/cli/migrate.ts", byHand).ended).toMatchObject({
       status: 0,
       out: "The schema is up to date.\n",
     });
@@ -252,7 +252,7 @@ test("the server ends a file whose function had no time left, so that the next d
 
 test("the command that migrates by hand prepares an empty database as a deployment does", async () => {
   const stage = await prepareStage();
-  const { status, out } = await startCommand("infra/commands/migrate.ts", stage.variables, "--json").ended;
+  const { status, out } = await startCommand("infra/cli/migrate.ts", stage.variables, "--json").ended;
   expect(status).toBe(0);
   expect(JSON.parse(out).ran).toEqual(expect.arrayContaining(["0001.do.roles.sql", "employee/expiry"]));
   const lines = await migrate(stage);

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, inject, test } from "vitest";
-import { languages } from "#lib/openapi/text.ts";
+import { languages } from "#lib/openapi/words.ts";
 import { prefixes } from "../../infra/docs/content.ts";
 import { guideNames } from "../../infra/docs/guide.ts";
 import { browser, load, weigh } from "../steps/docs-files.ts";

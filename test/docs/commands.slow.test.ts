@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { withAddresses } from "#lib/openapi/addresses.ts";
 import { isDescribed } from "#lib/openapi/document.ts";
-import { languages } from "#lib/openapi/text.ts";
+import { languages } from "#lib/openapi/words.ts";
 import { routes } from "#lib/routes/index.ts";
 import { guideNames } from "../../infra/docs/guide.ts";
 import type { DevFile } from "../../infra/local/announcement.ts";

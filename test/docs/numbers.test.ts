@@ -10,7 +10,7 @@ import { maxPlanned, Submission } from "#lib/messaging/submission.ts";
 import { maxFileBytes, maxImageBytes } from "#lib/messenger/accept/source.ts";
 import { maxBytesOfSender } from "#lib/messenger/outbox/media.ts";
 import { carefulPace } from "#lib/messenger/send/pace.ts";
-import { languages } from "#lib/openapi/text.ts";
+import { languages } from "#lib/openapi/words.ts";
 import { sendFile, sendImage, sendMessage } from "#lib/routes/messaging.ts";
 import { listResidents, searchResidents } from "#lib/routes/resident.ts";
 import { planCapacity } from "../../infra/aws/capacity.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { placeholderBase } from "#lib/docs/base.ts";
+import { placeholderBase } from "#lib/docs/built.ts";
 import { polish } from "../../infra/docs/polish.ts";
 
 /** Polishes a page with two scripts. @returns the script that the page loads: its address, and what it imports. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { networkOf } from "#lib/employee/network.ts";
+import { networkOf } from "#lib/employee/attempt.ts";
+import { rejectionDelayMs } from "#lib/employee/login.ts";
 import { mintRefreshToken, openSuccessor, sealSuccessor } from "#lib/employee/refresh-token.ts";
-import { rejectionDelayMs } from "#lib/employee/rejection-delay.ts";
 
 describe("a sealed successor", () => {
   const [token, successor] = [mintRefreshToken(), mintRefreshToken()];

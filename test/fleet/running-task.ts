@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
 import { beforeEach, expect, onTestFinished, vi } from "vitest";
+import type { WhatsAppSettings } from "#lib/channels/whatsapp/settings.ts";
 import type { Accepted, MessageState } from "#lib/messaging/submission.ts";
-import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/settings.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace, type Pace } from "#lib/messenger/send/pace.ts";
 import { startTask, type Task, type TaskOptions } from "#lib/messenger/task.ts";

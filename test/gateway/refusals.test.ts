@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, inject, test } from "vitest";
 import { digestToken } from "#lib/opaque-token.ts";
-import { partnerDirectory } from "#lib/partner/directory.ts";
+import { partnerDirectory } from "#lib/partner/partner-keys.ts";
 import { connectFor } from "../steps/connections.ts";
 import { basicHeader } from "../steps/messaging.ts";
 

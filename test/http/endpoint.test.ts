@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import * as z from "zod/mini";
-import { integrationEnvelope } from "#lib/faults/envelope.ts";
-import { Fault } from "#lib/faults/fault.ts";
+import { integrationEnvelope } from "#lib/errors/envelope.ts";
+import { Fault } from "#lib/errors/fault.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { type Auth, type Route, route } from "#lib/routes/route.ts";
 

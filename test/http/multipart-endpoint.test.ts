@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod/mini";
-import { integrationEnvelope } from "#lib/faults/envelope.ts";
+import { integrationEnvelope } from "#lib/errors/envelope.ts";
 import { multipartEndpoint } from "#lib/http/multipart-endpoint.ts";
+import type { Upload } from "#lib/routes/fields.ts";
 import { route } from "#lib/routes/route.ts";
-import type { Upload } from "#lib/routes/upload.ts";
 import { boundary, field, file, parse, write } from "../steps/multipart.ts";
 
 vi.spyOn(process.stdout, "write").mockReturnValue(true);

@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from "vitest";
-import { Fault } from "#lib/faults/fault.ts";
+import { Fault } from "#lib/errors/fault.ts";
 import { parameterNames, readQuery } from "#lib/http/query.ts";
 import { getTicket, login, readEmployees } from "#lib/routes/employee.ts";
 import { routes } from "#lib/routes/index.ts";

@@ -129,7 +129,7 @@ test.each(["before", "after"])(
     const file = join(folder, "residents.csv");
     writeFileSync(file, residentCsv(inventRows()));
     const run = () =>
-      startCommand("infra/commands/import.ts", { DATABASE_URL: importerUrl() }, "residents", file).ended;
+      startCommand("infra/cli/import.ts", { DATABASE_URL: importerUrl() }, "residents", file).ended;
     cutAt({ step: `${moment} commit`, turn: 1 });
     const { status, errors } = await run();
     expect([points.hasKilled(), status, errors]).toEqual([

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { partnerDirectory } from "#lib/partner/directory.ts";
+import { partnerDirectory } from "#lib/partner/partner-keys.ts";
 import { usagePlanName } from "../../infra/aws/stage-names.ts";
 import type { City } from "../../infra/local/city.ts";
 import { localStage } from "../../infra/local/dev-file.ts";

@@ -1,4 +1,4 @@
-import { withoutPageSlash } from "../../infra/local/gateway/path.ts";
+import { withoutPageSlash } from "../../infra/local/gateway/event.ts";
 import type { Formation, Formed } from "./formation.ts";
 
 /** A header's or a parameter's value as a mapping of API Gateway spells it: `'fixed'` or `context.requestId`. */

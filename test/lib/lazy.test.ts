@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lazy } from "#lib/lazy.ts";
+import { lazy } from "#lib/cached.ts";
 
 test("creates the value once, also for concurrent callers", async () => {
   let made = 0;

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { beforeEach, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import * as z from "zod/mini";
-import { integrationEnvelope } from "#lib/faults/envelope.ts";
+import { integrationEnvelope } from "#lib/errors/envelope.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Route } from "#lib/routes/route.ts";
 import type { Api } from "../../infra/aws/api.ts";

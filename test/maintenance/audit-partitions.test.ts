@@ -40,7 +40,7 @@ const partitions = async () => {
 
 const verify = () =>
   callCommand(
-    () => import("../../infra/commands/audit.ts"),
+    () => import("../../infra/cli/audit.ts"),
     { DATABASE_URL: database.urlFor("maintenanceUrl") },
     "verify",
   );

@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import type { Report } from "#lib/maintenance/run.ts";
-import { steps } from "#lib/maintenance/steps.ts";
+import { steps } from "#lib/maintenance/maintain.ts";
+import type { Report } from "#lib/maintenance/step.ts";
 import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
 import { insertSeries } from "../steps/residents/resident-series.ts";
 

@@ -1,7 +1,6 @@
 import postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { runSteps } from "#lib/maintenance/run.ts";
-import type { Step } from "#lib/maintenance/step.ts";
+import { runSteps, type Step } from "#lib/maintenance/step.ts";
 import { stopClock } from "../steps/secrets.ts";
 
 /** No step here uses a database. */

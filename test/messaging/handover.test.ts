@@ -1,6 +1,6 @@
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { Fault } from "#lib/faults/fault.ts";
-import { keyInUse, notWaiting } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { keyInUse, notWaiting } from "#lib/errors/table.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import type { ServerOptions } from "#lib/messenger/server.ts";
 import { buildEmptyServer } from "../steps/messenger-server.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { apiKeyAuthorizer, basicAuthorizer } from "#lib/routes/authorizer.ts";
-import { senderDirectory } from "#lib/sender/directory.ts";
+import { senderDirectory } from "#lib/sender/sender-admin.ts";
 import { useDeliveringCity } from "../steps/city/delivering-city.ts";
 import { formOf, messagingClient } from "../steps/messaging.ts";
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { en } from "#lib/messenger/console/words/en.ts";
+import { en } from "#lib/console/words/en.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import type { Task } from "#lib/messenger/task.ts";

@@ -1,16 +1,16 @@
 import { expect, onTestFinished, test, vi } from "vitest";
+import { describeRefusal } from "#lib/channels/platform-codes.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import { describeRefusal } from "#lib/messenger/channels/platform-codes.ts";
 import { applyReport } from "#lib/messenger/outbox/report.ts";
+import { settingsOf as cloudSettingsOf } from "../channels/cloud-api/channel-steps.ts";
+import { type Behaviour, startPlatform } from "../channels/cloud-api/platform.ts";
+import { dialects, settingsOf } from "../channels/sms/dialects.ts";
+import { type Mood, startGateway } from "../channels/sms/gateway.ts";
 import type { Assignment } from "../fleet/assignment.ts";
+import { putMessage } from "../fleet/outbox-rows.ts";
 import { assign, database, sql, stageEachTest } from "../fleet/running-task.ts";
 import { spawnTask } from "../fleet/task.ts";
-import { settingsOf as cloudSettingsOf } from "./cloud-api/channel-steps.ts";
-import { type Behaviour, startPlatform } from "./cloud-api/platform.ts";
-import { putMessage } from "./outbox/outbox-rows.ts";
-import { dialects, settingsOf } from "./sms/dialects.ts";
-import { type Mood, startGateway } from "./sms/gateway.ts";
 
 /** Starts several processes. */
 vi.setConfig({ testTimeout: 400_000 });

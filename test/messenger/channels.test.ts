@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { noPace } from "#lib/messenger/send/pace.ts";
+import { dialects, settingsOf } from "../channels/sms/dialects.ts";
+import { type Mood, startGateway } from "../channels/sms/gateway.ts";
 import * as running from "../fleet/running-task.ts";
 import { loopback } from "../steps/loopback.ts";
 import { isOut } from "./reply/reply-steps.ts";
-import { dialects, settingsOf } from "./sms/dialects.ts";
-import { type Mood, startGateway } from "./sms/gateway.ts";
 
 running.stageEachTest();
 

@@ -1,13 +1,13 @@
 import postgres from "postgres";
 import { describe, expect, test } from "vitest";
-import type { ConnectionState } from "#lib/messenger/channels/connection-state.ts";
+import type { ConnectionState } from "#lib/channels/channel.ts";
+import { steadyNow } from "#lib/deadline.ts";
 import { type Figures, readFigures, reportFigures, SendCounter } from "#lib/messenger/figures.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
-import { steadyNow } from "#lib/steady-clock.ts";
+import { captureLog } from "../console/console-browser.ts";
 import { createMessengerDatabase } from "../fleet/messenger-database.ts";
-import { captureLog } from "./console/console-browser.ts";
-import { unusedAccount } from "./send/unused-account.ts";
+import { unusedAccount } from "../fleet/unused-account.ts";
 
 const open: ConnectionState = { kind: "open", as: "6281200000001", since: new Date() };
 const account = { name: "main", channel: "whatsapp" as const };

@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/settings.ts";
+import type { WhatsAppSettings } from "#lib/channels/whatsapp/settings.ts";
 import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { startTask } from "#lib/messenger/task.ts";

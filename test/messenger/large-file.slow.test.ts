@@ -6,12 +6,12 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { secretTable } from "#lib/secrets/table/table.ts";
-import { keepPaired } from "../../infra/local/messenger/pairing.ts";
+import { keepPaired } from "../../infra/local/messenger/messenger.ts";
 import { memoryFlags, memorySettings } from "../../infra/local/messenger/process.ts";
 import type { Platform } from "../../infra/local/whatsapp/platform.ts";
+import { citizen, settingsOf, startFake } from "../channels/whatsapp/linked-whatsapp.ts";
 import { createMessengerDatabase } from "../fleet/messenger-database.ts";
 import { serve } from "../steps/http-server.ts";
-import { citizen, settingsOf, startFake } from "./channels/whatsapp/linked-whatsapp.ts";
 import type { Assignment } from "./large-file-process.ts";
 
 const mebibyte = 1024 * 1024;

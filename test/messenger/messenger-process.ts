@@ -1,11 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import postgres from "postgres";
-import { openAuthState } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
-import { openStanding } from "#lib/messenger/channels/whatsapp/link/standing.ts";
-import type { Composition } from "#lib/messenger/channels/whatsapp/message/composition.ts";
-import { sendProgress } from "#lib/messenger/channels/whatsapp/message/signal-repository.ts";
-import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/settings.ts";
-import { WhatsApp } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
+import { openAuthState } from "#lib/channels/whatsapp/link/auth-state.ts";
+import { openStanding } from "#lib/channels/whatsapp/link/standing.ts";
+import type { Composition } from "#lib/channels/whatsapp/message/composition.ts";
+import { sendProgress } from "#lib/channels/whatsapp/message/signal-repository.ts";
+import type { WhatsAppSettings } from "#lib/channels/whatsapp/settings.ts";
+import { WhatsApp } from "#lib/channels/whatsapp/whatsapp.ts";
 import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 
 /** The task of a messenger in another process; passed as JSON in its only argument. */

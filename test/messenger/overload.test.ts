@@ -3,8 +3,8 @@ import { connect } from "node:net";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import type { Accepted } from "#lib/messaging/submission.ts";
 import type { ServerOptions } from "#lib/messenger/server.ts";
+import { captureLog } from "../console/console-browser.ts";
 import { buildEmptyServer } from "../steps/messenger-server.ts";
-import { captureLog } from "./console/console-browser.ts";
 
 const accepted: Accepted = { id: "1", status: "PENDING", accepted_at: "2026-01-05T02:00:00.000Z" };
 const token = "token";

@@ -3,7 +3,7 @@ import type { History } from "#lib/messenger/send/history.ts";
 import { carefulPace } from "#lib/messenger/send/pace.ts";
 import { Calendar, planMessages } from "#lib/messenger/send/plan.ts";
 import { database, sql, stageEachTest, start, submit } from "../fleet/running-task.ts";
-import { unusedAccount } from "./send/unused-account.ts";
+import { unusedAccount } from "../fleet/unused-account.ts";
 
 const now = 1_000_000_000;
 const dayMs = 86_400_000;

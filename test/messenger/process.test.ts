@@ -8,8 +8,8 @@ import { generateMessageIDV2 } from "baileys";
 import * as esbuild from "esbuild";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod/mini";
-import { openAuthState } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
-import type { Composition } from "#lib/messenger/channels/whatsapp/message/composition.ts";
+import { openAuthState } from "#lib/channels/whatsapp/link/auth-state.ts";
+import type { Composition } from "#lib/channels/whatsapp/message/composition.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { correctLibraries } from "../../infra/build/corrections.ts";
 import {
@@ -23,7 +23,7 @@ import {
   type Scene,
   settingsOf,
   untilState,
-} from "./channels/whatsapp/linked-whatsapp.ts";
+} from "../channels/whatsapp/linked-whatsapp.ts";
 import type { Assignment } from "./messenger-process.ts";
 
 const SessionRecord = z.object({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { captureLog } from "../console/console-browser.ts";
 import { buildEmptyServer } from "../steps/messenger-server.ts";
-import { captureLog } from "./console/console-browser.ts";
 
 const own = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 

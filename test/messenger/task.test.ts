@@ -3,6 +3,7 @@ import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import type { Accepted } from "#lib/messaging/submission.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
+import { picture } from "../channels/pictures.ts";
 import {
   ask,
   database,
@@ -23,7 +24,6 @@ import {
 import { serve } from "../steps/http-server.ts";
 import { loopback } from "../steps/loopback.ts";
 import { pngHeader, pngSignature } from "../steps/png.ts";
-import { picture } from "./channels/pictures.ts";
 
 stageEachTest();
 

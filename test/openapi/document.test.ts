@@ -1,10 +1,10 @@
 import { describe, expect, inject, test } from "vitest";
 import * as z from "zod/mini";
-import type { FaultName } from "#lib/faults/table.ts";
+import type { FaultName } from "#lib/errors/table.ts";
 import { composeDocument } from "#lib/openapi/document.ts";
-import { rowOf } from "#lib/openapi/faults.ts";
-import { languages } from "#lib/openapi/text.ts";
+import { rowOf } from "#lib/openapi/errors.ts";
 import { faultWords } from "#lib/openapi/words/faults.ts";
+import { languages } from "#lib/openapi/words.ts";
 import { documentNames } from "#lib/routes/docs.ts";
 import { login } from "#lib/routes/employee.ts";
 import { listCategories } from "#lib/routes/tourism.ts";

@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { isDescribed } from "#lib/openapi/document.ts";
-import { partnerDirectory } from "#lib/partner/directory.ts";
+import { partnerDirectory } from "#lib/partner/partner-keys.ts";
 import type { Route } from "#lib/routes/route.ts";
 import type { Api, GatewayResponse } from "../../infra/aws/api.ts";
 import { integrationApi } from "../../infra/aws/integration-api.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { invented } from "#lib/openapi/addresses.ts";
 import { isDescribed } from "#lib/openapi/document.ts";
 import { integrationRoutes, messagingRoutes } from "#lib/routes/index.ts";
-import { readPath } from "../../infra/local/gateway/path.ts";
+import { readPath } from "../../infra/local/gateway/event.ts";
 import type { Send } from "../contract/system.ts";
 import { redocly } from "../steps/redocly.ts";
 

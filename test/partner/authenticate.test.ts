@@ -1,6 +1,6 @@
 import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { digestToken } from "#lib/opaque-token.ts";
-import { mintKey, partnerDirectory } from "#lib/partner/directory.ts";
+import { mintKey, partnerDirectory } from "#lib/partner/partner-keys.ts";
 import { connectFor } from "../steps/connections.ts";
 
 /** The authorizer's own module with the authorizer's settings and an empty cache. */

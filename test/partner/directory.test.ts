@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { partnerDirectory } from "#lib/partner/directory.ts";
+import { partnerDirectory } from "#lib/partner/partner-keys.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
 const hour = 3_600_000;

@@ -10,7 +10,7 @@ const secret = (name: string) => own.city.secrets.find(`municipal/local/database
 const residents = (work: string) => {
   const { username, password, host, port, dbname } = JSON.parse(secret("maintenance"));
   return callCommand(
-    () => import("../../infra/commands/residents.ts"),
+    () => import("../../infra/cli/residents.ts"),
     { DATABASE_URL: `postgres://${username}:${password}@${host}:${port}/${dbname}` },
     work,
   );

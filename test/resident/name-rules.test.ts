@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { languages } from "#lib/openapi/text.ts";
+import { languages } from "#lib/openapi/words.ts";
 import { connectFor } from "../steps/connections.ts";
 import { readGuideText } from "../steps/shell-lines.ts";
 

@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { beforeAll, expect, test } from "vitest";
-import type { PartnerLimits } from "#lib/partner/directory.ts";
+import type { PartnerLimits } from "#lib/partner/partner-keys.ts";
 import { useOwnCity } from "../steps/city/own-city.ts";
 import { partnersOf } from "../steps/residents/partners.ts";
 import { insertSeries } from "../steps/residents/resident-series.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { KeyTerms } from "#lib/partner/directory.ts";
+import type { KeyTerms } from "#lib/partner/partner-keys.ts";
 import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
 import { partnersOf } from "../steps/residents/partners.ts";
 

@@ -78,7 +78,7 @@ test("one changed id breaks the verification of the audit", async () => {
   const maintenance = database.connect("maintenanceUrl");
   const verifyAudit = () =>
     callCommand(
-      () => import("../../infra/commands/audit.ts"),
+      () => import("../../infra/cli/audit.ts"),
       { DATABASE_URL: database.urlFor("maintenanceUrl") },
       "verify",
     );

@@ -1,7 +1,6 @@
 import type postgres from "postgres";
 import { expect, test } from "vitest";
-import { StringCounter } from "#lib/resident/string-counter.ts";
-import { chooseVocabulary } from "#lib/resident/vocabulary.ts";
+import { chooseVocabulary, StringCounter } from "#lib/resident/vocabulary.ts";
 import { connectFor } from "../steps/connections.ts";
 import { Random } from "../steps/random.ts";
 import { oddName, oddTerm } from "./odd-names.ts";

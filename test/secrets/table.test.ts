@@ -25,7 +25,7 @@ test("there are no channels by request until an operator enters them", () => {
 
 test("every secret has a reader: a function, the messenger, the migration or an operator's command", () => {
   const rows = [...routes, ...authorizers, ...internalFunctions].map(({ secrets }) => secrets);
-  const commands = globSync("infra/commands/**/*.ts").flatMap((file) =>
+  const commands = globSync("infra/cli/**/*.ts").flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(/withConnection\(\s*"([\w-]+)"/g)].map(([, role]) => role),
   );
   const read = [

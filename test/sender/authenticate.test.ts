@@ -1,6 +1,6 @@
 import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { digestToken, mintToken } from "#lib/opaque-token.ts";
-import { senderDirectory } from "#lib/sender/directory.ts";
+import { senderDirectory } from "#lib/sender/sender-admin.ts";
 import { connectFor } from "../steps/connections.ts";
 import { basicHeader } from "../steps/messaging.ts";
 

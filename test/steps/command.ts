@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { format, stripVTControlCharacters } from "node:util";
 import { type MockInstance, vi } from "vitest";
-import type { Command } from "../../infra/commands/command.ts";
+import type { Command } from "../../infra/cli/command.ts";
 
 /** What a command printed, and its exit code. */
 export interface Ended {

@@ -1,8 +1,8 @@
 import Fastify, { type FastifyInstance } from "fastify";
-import { type ConsoleOptions, registerConsole } from "#lib/messenger/console/console.ts";
-import type { MessageFilter } from "#lib/messenger/console/login/operator-login.ts";
-import type { Role } from "#lib/messenger/console/login/roles.ts";
-import type { Acts } from "#lib/messenger/console/state/acts.ts";
+import { type ConsoleOptions, registerConsole } from "#lib/console/console.ts";
+import type { MessageFilter } from "#lib/console/login/operator-login.ts";
+import type { Role } from "#lib/console/login/roles.ts";
+import type { Acts } from "#lib/console/state/acts.ts";
 import { hashPassword } from "#lib/password-hash.ts";
 import { openFakeDesk } from "./console-desk.ts";
 import { connected, pairing } from "./console-state.ts";

@@ -1,5 +1,5 @@
 import { buffer } from "node:stream/consumers";
-import { guardConnector } from "#lib/messenger/accept/address-guard.ts";
+import { guardConnector } from "#lib/channels/address-guard.ts";
 import { type Download, openDownload } from "#lib/messenger/accept/download.ts";
 
 /** Resolves every name to this machine and allows its address. */

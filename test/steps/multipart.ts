@@ -1,4 +1,4 @@
-import type { Fault } from "#lib/faults/fault.ts";
+import type { Fault } from "#lib/errors/fault.ts";
 import { type MultipartForm, parseMultipart } from "#lib/http/multipart.ts";
 
 /** One part as it is written down. */

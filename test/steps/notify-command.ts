@@ -16,4 +16,4 @@ const notifySettings = (city: City) =>
 export const notifyIn =
   (own: { readonly city: City }) =>
   (...args: string[]) =>
-    callCommand(() => import("../../infra/commands/notify/notify.ts"), notifySettings(own.city), ...args);
+    callCommand(() => import("../../infra/cli/notify/notify.ts"), notifySettings(own.city), ...args);

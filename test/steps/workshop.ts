@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { CommandError } from "../../infra/commands/command.ts";
+import { CommandError } from "../../infra/cli/command.ts";
 
 const run = promisify(execFile);
 

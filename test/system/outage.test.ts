@@ -6,7 +6,7 @@ import {
 import postgres from "postgres";
 import { describe, expect, test } from "vitest";
 import { setPassword } from "#lib/db/password.ts";
-import { partnerDirectory } from "#lib/partner/directory.ts";
+import { partnerDirectory } from "#lib/partner/partner-keys.ts";
 import { useOwnCity } from "../steps/city/own-city.ts";
 import { withoutConnections } from "../steps/exhausted-roles.ts";
 

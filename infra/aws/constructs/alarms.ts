@@ -1,5 +1,5 @@
 import { RemovalPolicy, Stack } from "aws-cdk-lib";
-import { Alarm, ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Key } from "aws-cdk-lib/aws-kms";
@@ -8,7 +8,6 @@ import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription, UrlSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
 import type { Config } from "../config.ts";
-import type { AlarmRow } from "../operations/alarm.ts";
 import type { Server } from "./database.ts";
 
 const thresholdOf = ({ rings }: AlarmRow) =>
@@ -109,4 +108,22 @@ export class Alarms extends Construct {
     // RDS publishes a first message to check that it may
     subscription.node.addDependency(topic);
   }
+}
+
+/** A row of the table of alarms. */
+export interface AlarmRow {
+  /** Last part of the alarm's name. */
+  readonly name: string;
+  /** What is wrong and who is affected, for the operator on call. */
+  readonly says: string;
+  /** Anchor in `infra/RUNBOOK.md`: meaning, where to look, how to fix it. The name by default. */
+  readonly section?: string;
+  /** The metric's period is the alarm's period. */
+  readonly metric: IMetric;
+  /** The threshold: at least, or below. */
+  readonly rings: { readonly atLeast: number } | { readonly below: number };
+  /** Number of consecutive periods; 1 by default. */
+  readonly periods?: number;
+  /** `bad`: missing data raises the alarm, as for a heartbeat; one per source that can stop reporting. By default it is good. */
+  readonly silence?: "bad";
 }

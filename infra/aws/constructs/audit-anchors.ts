@@ -5,7 +5,7 @@ import * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import { auditYears } from "#lib/maintenance/audit.ts";
 import type { Config } from "../config.ts";
-import { keepOrDrop } from "../removal.ts";
+import { keepOrDrop } from "./protection.ts";
 
 /** Rows expire with their partition: some weeks after their time, and never a year. */
 const retention = Duration.days(365 * (auditYears + 1));

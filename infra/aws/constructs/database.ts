@@ -5,12 +5,12 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import * as rds from "aws-cdk-lib/aws-rds";
 import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct, type IConstruct } from "constructs";
-import { logSettings } from "#lib/db/log-settings.ts";
+import { logSettings } from "#lib/db/deployment.ts";
 import { capacityOf } from "../capacity.ts";
 import type { DatabaseChoice } from "../config.ts";
-import { keepOrDrop } from "../removal.ts";
 import { secretName } from "../stage-names.ts";
 import type { Surroundings } from "./node-function.ts";
+import { keepOrDrop } from "./protection.ts";
 
 type Choice<K extends DatabaseChoice["kind"]> = Extract<DatabaseChoice, { kind: K }>;
 

@@ -1,13 +1,15 @@
-import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
+import { fileURLToPath } from "node:url";
+import { Aws, Duration, IgnoreMode, RemovalPolicy, Validations } from "aws-cdk-lib";
+import { Repository } from "aws-cdk-lib/aws-ecr";
+import { Platform } from "aws-cdk-lib/aws-ecr-assets";
 import * as ecs from "aws-cdk-lib/aws-ecs";
+import { ContainerImage } from "aws-cdk-lib/aws-ecs";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import { messengerSecrets } from "#lib/routes/internal.ts";
 import type { Config } from "../config.ts";
-import { secretName } from "../stage-names.ts";
-import { messengerPort } from "../upstream-urls.ts";
-import { messengerImage } from "./messenger-image.ts";
+import { messengerPort, secretName } from "../stage-names.ts";
 
 /** The user `node` in the image. */
 const user = "1000:1000";
@@ -110,3 +112,35 @@ export class MessengerTask extends Construct {
     );
   }
 }
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** The only files of the repository that the image is built from. */
+export const imageContents = [
+  ...["messenger.mjs", "LICENSES.txt", "rds-ca.pem"].map((file) => `dist/messenger/${file}`),
+  "infra/image/node_modules",
+];
+
+const ecrReference =
+  /^(?<account>\d{12})\.dkr\.ecr\.(?<region>[\w-]+)\.amazonaws\.com\/(?<repository>[^:@]+)[:@](?<version>.+)$/;
+
+/**
+ * The messenger's image: built when the stack is deployed, which needs Docker there, or an existing one in a
+ * registry.
+ */
+const messengerImage = (scope: Construct, reference: string | undefined): ContainerImage => {
+  if (!reference)
+    return ContainerImage.fromAsset(root, {
+      file: "infra/aws/messenger.Dockerfile",
+      platform: Platform.LINUX_ARM64,
+      ignoreMode: IgnoreMode.DOCKER,
+      exclude: ["**", ...["infra/aws/messenger.Dockerfile", ...imageContents].map((file) => `!${file}`)],
+    });
+  const { account, region, repository, version } = ecrReference.exec(reference)?.groups ?? {};
+  if (!repository || !version) return ContainerImage.fromRegistry(reference);
+  const repositoryArn = `arn:${Aws.PARTITION}:ecr:${region}:${account}:repository/${repository}`;
+  return ContainerImage.fromEcrRepository(
+    Repository.fromRepositoryAttributes(scope, "Image", { repositoryArn, repositoryName: repository }),
+    version,
+  );
+};

@@ -2,8 +2,8 @@ import * as ec2 from "aws-cdk-lib/aws-ec2";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { Config } from "../config.ts";
-import { keepOrDrop } from "../removal.ts";
-import { messengerPort, upstreamPorts } from "../upstream-urls.ts";
+import { messengerPort, upstreamPorts } from "../stage-names.ts";
+import { keepOrDrop } from "./protection.ts";
 
 /** The subnets and the security group of a workload. */
 export interface Placement {

@@ -1,9 +1,9 @@
+import { RemovalPolicy } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { AwsCustomResource, PhysicalResourceId } from "aws-cdk-lib/custom-resources";
 import { Construct } from "constructs";
 import type { Config } from "../config.ts";
-import { keepOrDrop } from "../removal.ts";
 import type { Server } from "./database.ts";
 
 /** What protects each kind of server. */
@@ -49,3 +49,10 @@ export class Protection extends Construct {
     });
   }
 }
+
+/**
+ * Returns the removal policy: resources with data are retained in production. A creation that is rolled back deletes them:
+ * they are empty, and their fixed names would block the next attempt.
+ */
+export const keepOrDrop = (keeps: boolean): RemovalPolicy =>
+  keeps ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;

@@ -4,9 +4,9 @@ import { Construct } from "constructs";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
 import { mintedSecrets, type SecretName, type SecretValue, secretTable } from "#lib/secrets/table/table.ts";
 import type { Config } from "../config.ts";
-import { keepOrDrop } from "../removal.ts";
 import { secretName } from "../stage-names.ts";
 import type { Database } from "./database.ts";
+import { keepOrDrop } from "./protection.ts";
 
 /** What CloudFormation knows of a login before Secrets Manager generates its password. */
 type Login = Omit<SecretValue<"database/admin">, "password">;

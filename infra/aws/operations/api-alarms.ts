@@ -8,8 +8,8 @@ import { functionName } from "../../build/build.ts";
 import type { Api } from "../api.ts";
 import type { Capacity } from "../capacity.ts";
 import type { Config } from "../config.ts";
+import type { AlarmRow } from "../constructs/alarms.ts";
 import type { NodeFunction } from "../constructs/node-function.ts";
-import type { AlarmRow } from "./alarm.ts";
 import { figuresOf, isExplained, oldSystems } from "./function-figures.ts";
 import {
   authorizerFailures,
@@ -226,3 +226,23 @@ export const doorAlarms = (
   accountFull(accountConcurrency),
   ...apis.map((api) => manyBlocked(stage, api)),
 ];
+
+/** Only for a stage with a custom domain; Amazon renews the certificate of its own hosts. */
+export const certificateAlarms = ({ domain }: Config): AlarmRow[] =>
+  domain
+    ? [
+        {
+          name: "certificate-expires",
+          says: "The certificate of the public addresses expires within 30 days and has not been renewed.",
+          metric: new Metric({
+            namespace: "AWS/CertificateManager",
+            metricName: "DaysToExpiry",
+            dimensionsMap: { CertificateArn: domain.certificateArn },
+            statistic: "Minimum",
+            period: Duration.days(1),
+          }),
+          // ACM renews 60 days ahead while its DNS record exists, and publishes this metric twice a day
+          rings: { below: 30 },
+        },
+      ]
+    : [];

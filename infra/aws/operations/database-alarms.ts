@@ -2,9 +2,9 @@ import { Duration } from "aws-cdk-lib";
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { capacityOf, memoryOf } from "../capacity.ts";
 import type { Config } from "../config.ts";
+import type { AlarmRow } from "../constructs/alarms.ts";
 import { copiesMade } from "../constructs/backup-copy.ts";
 import type { Server } from "../constructs/database.ts";
-import type { AlarmRow } from "./alarm.ts";
 import { databaseFailures, figureOf, missingConnections } from "./log-metric.ts";
 
 const minutes = 5;

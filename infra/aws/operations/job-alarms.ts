@@ -1,7 +1,7 @@
 import { Duration } from "aws-cdk-lib";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
-import type { AlarmRow } from "./alarm.ts";
+import type { AlarmRow } from "../constructs/alarms.ts";
 import { figureOf, pendingChanges, requestFailures } from "./log-metric.ts";
 
 const quarter = { period: Duration.minutes(15) };

@@ -2,7 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { FilterPattern, type ILogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
-import { badBoundary } from "#lib/faults/table.ts";
+import { badBoundary } from "#lib/errors/table.ts";
 import type { Figures } from "#lib/messenger/figures.ts";
 import type { OldSystem } from "#lib/routes/route.ts";
 

@@ -1,11 +1,11 @@
 import { Duration } from "aws-cdk-lib";
 import { MathExpression } from "aws-cdk-lib/aws-cloudwatch";
 import type { FargateService } from "aws-cdk-lib/aws-ecs";
-import { passkeyRequired } from "#lib/messenger/channels/platform-codes.ts";
+import { passkeyRequired } from "#lib/channels/platform-codes.ts";
 import type { Figures } from "#lib/messenger/figures.ts";
 import { tooOldSeconds } from "#lib/messenger/outbox/depth.ts";
 import type { Config } from "../config.ts";
-import type { AlarmRow } from "./alarm.ts";
+import type { AlarmRow } from "../constructs/alarms.ts";
 import { figureOf, messengerFigure } from "./log-metric.ts";
 
 /** The metrics that alarms and the dashboard read. */

@@ -4,7 +4,7 @@ import { DnsRecordType, PrivateDnsNamespace } from "aws-cdk-lib/aws-servicedisco
 import type { Construct } from "constructs";
 import { MessengerTask } from "../constructs/messenger-task.ts";
 import type { Surroundings } from "../constructs/node-function.ts";
-import { messengerHost } from "../upstream-urls.ts";
+import { messengerHost } from "../stage-names.ts";
 
 /** The messenger, which holds the connection to WhatsApp, with a DNS name in the network. */
 export class MessagingStack extends Stack {

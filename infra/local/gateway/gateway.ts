@@ -12,10 +12,10 @@ import {
   lengthOf,
   proxyEvent,
   type Request,
+  readPath,
   readRequest,
   readResult,
 } from "./event.ts";
-import { readPath } from "./path.ts";
 import { AddressCounter, Quota, Throttle } from "./throttle.ts";
 
 export interface GatewayOptions {

@@ -4,9 +4,9 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { logSettings } from "#lib/db/log-settings.ts";
+import { logSettings } from "#lib/db/deployment.ts";
 import { findPort } from "../loopback.ts";
-import { choosePlace, type Place, removeData } from "./place.ts";
+import { choosePlace, type Place, removeData } from "./installation.ts";
 
 export interface ServerOptions {
   /** Folder of the data; created if it is missing. */

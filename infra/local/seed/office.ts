@@ -1,6 +1,5 @@
 import type postgres from "postgres";
-import { inventName } from "./names.ts";
-import { randomOf } from "./random.ts";
+import { inventName, randomOf } from "./names.ts";
 
 const places = ["Kantor Dukcapil, Loket 3", "Kantor Kecamatan Sukolilo", "Mal Pelayanan Publik, Lantai 2"];
 const services = ["Perekaman KTP elektronik", "Pencetakan kartu keluarga", "Akta kelahiran"];

@@ -1,6 +1,5 @@
 import type { Row } from "#lib/import/table.ts";
-import { inventAddress, inventName } from "./names.ts";
-import { pick, randomOf } from "./random.ts";
+import { inventAddress, inventName, pick, randomOf } from "./names.ts";
 
 /** The first digits of every invented NIK. No province has the number 99. */
 export const inventedRegion = "9971";

@@ -1,5 +1,4 @@
-import { inventName } from "../seed/names.ts";
-import { pick, randomOf } from "../seed/random.ts";
+import { inventName, pick, randomOf } from "../seed/names.ts";
 
 /** An invented employee of the legacy employee system. */
 export interface Employee {

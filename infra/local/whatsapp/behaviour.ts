@@ -23,7 +23,7 @@ export const Behaviour = z.strictObject({
   dropUndelivered: z._default(count, 0),
   /**
    * Rejects messages with this code: all, the next few, or only those to a number. 400, 463, 475 and 479 have their threads
-   * in lib/messenger/channels/platform-codes.ts. 421 and 500 are in WhatsApp Web's `NackReason`
+   * in lib/channels/platform-codes.ts. 421 and 500 are in WhatsApp Web's `NackReason`
    * (`WAWebCreateNackFromStanza`: StaleGroupAddressingMode, UnhandledError), other 5xx in `NACK_REASONS` of Baileys'
    * lib/Utils/decode-wa-message.js. No thread describes 429 or 503 for a message: they are what queries get ("rate-overlimit",
    * Baileys #797; "service-unavailable", whatsmeow #53).

@@ -1,9 +1,7 @@
 import { type BinaryNode, decodeBinaryNode, encodeBinaryNode, type proto } from "baileys";
 import { WebSocket } from "ws";
-import type { Device } from "./account.ts";
-import type { Authority } from "./wire/authority.ts";
-import { FrameReader, frame } from "./wire/frames.ts";
-import { Handshake, type Transport } from "./wire/noise.ts";
+import type { Device } from "./phone-account.ts";
+import { type Authority, FrameReader, frame, Handshake, type Transport } from "./wire/noise.ts";
 
 /** Handles a connection's events. */
 export interface Listener {

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
 import * as z from "zod/mini";
-import type { Account } from "./account.ts";
-import type { Directory } from "./directory.ts";
 import type { Phone } from "./phone.ts";
+import type { Account } from "./phone-account.ts";
+import type { Directory } from "./registered-numbers.ts";
 import { bytesOf, element, secondsNow } from "./wire/stanza.ts";
 
 /** How contacts are found and addressed: each has a number and a LID, an id that does not reveal the number. */

@@ -1,13 +1,13 @@
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
-import type { Account, Device } from "./account.ts";
 import { ackDelayOf, type Behaviour, type Receipt, refusalOf, spend } from "./behaviour.ts";
 import type { Connection } from "./connection.ts";
 import { receiptAddress, refusalOfAddress } from "./contacts.ts";
-import type { Directory } from "./directory.ts";
 import type { NewChatLimits } from "./new-chats.ts";
 import type { Phone } from "./phone.ts";
+import type { Account, Device } from "./phone-account.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
 import type { Knowledge } from "./queries.ts";
+import type { Directory } from "./registered-numbers.ts";
 import { bytesOf, element, secondsNow, userOf } from "./wire/stanza.ts";
 
 /** As in the client. */

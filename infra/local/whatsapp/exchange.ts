@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { type BinaryNode, getAllBinaryNodeChildren, getBinaryNodeChild, type proto } from "baileys";
-import type { Account, Device } from "./account.ts";
 import { Behaviour, type Misbehaviour, rejectionOf, spend } from "./behaviour.ts";
 import { closingOf, failureOf, type Reason } from "./closing.ts";
 import type { Connection, Listener } from "./connection.ts";
@@ -9,6 +8,7 @@ import { Delivery } from "./delivery.ts";
 import { NewChatLimits } from "./new-chats.ts";
 import { Pairing } from "./pairing.ts";
 import type { Envelope, Phone } from "./phone.ts";
+import type { Account, Device } from "./phone-account.ts";
 import { answer, type Knowledge } from "./queries.ts";
 import { element, secondsNow, serverJid } from "./wire/stanza.ts";
 

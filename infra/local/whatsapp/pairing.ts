@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { type BinaryNode, Curve, getBinaryNodeChild, proto } from "baileys";
-import { verifySignature } from "#lib/messenger/channels/whatsapp/signature.ts";
-import type { Account, Device } from "./account.ts";
+import { verifySignature } from "#lib/channels/whatsapp/signature.ts";
 import type { Connection } from "./connection.ts";
 import { LinkCode } from "./link-code.ts";
+import type { Account, Device } from "./phone-account.ts";
 import { bytesOf, element, secondsNow, serverJid } from "./wire/stanza.ts";
 
 const accountPrefix = Buffer.from([6, 0]);

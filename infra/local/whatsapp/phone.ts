@@ -15,10 +15,10 @@ import {
   xmppPreKey,
   xmppSignedPreKey,
 } from "baileys";
-import type { Device } from "./account.ts";
-import { createKeyStore, silent } from "./key-store.ts";
+import { createKeyStore, silent } from "./keys.ts";
 import { decryptMedia, findMedia, type MediaReference } from "./media/media-file.ts";
 import type { MediaStore } from "./media/media-store.ts";
+import type { Device } from "./phone-account.ts";
 import { element, secondsNow } from "./wire/stanza.ts";
 
 /** A message that a phone has decrypted. */

@@ -3,23 +3,23 @@ import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import type { proto } from "baileys";
 import { WebSocketServer } from "ws";
-import { muteLibsignal } from "#lib/messenger/channels/whatsapp/library-log.ts";
+import { muteLibsignal } from "#lib/channels/whatsapp/library-log.ts";
 import { listenOnLoopback, type Via } from "../loopback.ts";
-import { Account } from "./account.ts";
 import { type Behaviour, type Misbehaviour, type Receipt, spend } from "./behaviour.ts";
 import type { Reason } from "./closing.ts";
 import { Connection } from "./connection.ts";
 import { companionChanged } from "./contacts.ts";
 import { startControl } from "./control.ts";
-import { Directory } from "./directory.ts";
 import { Exchange, type Sockets } from "./exchange.ts";
 import { historySync } from "./history-sync.ts";
 import { startMediaStore } from "./media/media-store.ts";
 import type { Pairing } from "./pairing.ts";
 import type { Envelope, Phone } from "./phone.ts";
+import { Account } from "./phone-account.ts";
 import { PrivacyTokens } from "./privacy-tokens.ts";
 import { Reception } from "./reception.ts";
-import { createAuthority } from "./wire/authority.ts";
+import { Directory } from "./registered-numbers.ts";
+import { createAuthority } from "./wire/noise.ts";
 
 export interface PlatformOptions {
   /** The number that sends messages. */

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
 import * as z from "zod/mini";
-import type { Directory } from "./directory.ts";
 import type { Phone } from "./phone.ts";
+import type { Directory } from "./registered-numbers.ts";
 import { bytesOf, element, secondsNow } from "./wire/stanza.ts";
 
 const weekSeconds = 604_800;

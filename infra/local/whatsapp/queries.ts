@@ -4,14 +4,14 @@ import {
   getBinaryNodeChild,
   getBinaryNodeChildren,
 } from "baileys";
-import type { Account, Device } from "./account.ts";
 import { type Behaviour, spend } from "./behaviour.ts";
 import { answerUsync } from "./contacts.ts";
-import type { Directory } from "./directory.ts";
 import type { MediaStore } from "./media/media-store.ts";
 import type { NewChatLimits } from "./new-chats.ts";
 import type { Phone } from "./phone.ts";
+import type { Account, Device } from "./phone-account.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
+import type { Directory } from "./registered-numbers.ts";
 import { element } from "./wire/stanza.ts";
 
 /** The data that queries read. */

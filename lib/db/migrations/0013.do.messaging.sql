@@ -478,7 +478,7 @@ begin atomic
     select seq from messaging.message
     -- reminder, bulk
     where is_open and state = 'PENDING' and priority >= 2 and phone = any (numbers)
-    -- as lockedInOrder in lib/messenger/outbox/locks.ts
+    -- as lockedInOrder in lib/messenger/outbox/message.ts
     order by seq + 0 for update));
 end;
 

@@ -1,8 +1,8 @@
 import type postgres from "postgres";
 import { deadline } from "#lib/deadline.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { badRequest } from "#lib/faults/invalid-input.ts";
-import { optedOut } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { badRequest } from "#lib/errors/invalid-input.ts";
+import { optedOut } from "#lib/errors/table.ts";
 import { type Accepted, priorities, type Submission } from "#lib/messaging/submission.ts";
 import * as idempotency from "../outbox/idempotency.ts";
 import { discardMedia, type MediaInfo, storeMedia } from "../outbox/media.ts";

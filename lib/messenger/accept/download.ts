@@ -1,11 +1,11 @@
 import { pipeline } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
-import { Fault } from "#lib/faults/fault.ts";
-import { badRequest } from "#lib/faults/invalid-input.ts";
-import { uploadTooLarge } from "#lib/faults/table.ts";
+import { guardConnector } from "#lib/channels/address-guard.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { badRequest } from "#lib/errors/invalid-input.ts";
+import { uploadTooLarge } from "#lib/errors/table.ts";
 import { log } from "#lib/log.ts";
-import { guardConnector } from "./address-guard.ts";
 import { findFileName, fromUtf8 } from "./file-name.ts";
 
 const maxRedirects = 3;

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type postgres from "postgres";
-import { Fault } from "#lib/faults/fault.ts";
-import { keyInUse } from "#lib/faults/table.ts";
-import { isRejectedValue } from "../outbox/retry.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { keyInUse } from "#lib/errors/table.ts";
+import { isRejectedValue } from "../outbox/outcome.ts";
 import { type NewMessage, storeMessages } from "../outbox/store.ts";
 
 const maxRowsPerStatement = 200;
@@ -59,3 +59,23 @@ export const openIntake = (sql: postgres.Sql): ((message: NewMessage) => Promise
     return promise;
   };
 };
+
+/** Bytes that requests may hold in memory at a time, so that a flood of uploads cannot end the process. */
+export class ByteBudget {
+  #left: number;
+
+  constructor(bytes: number) {
+    this.#left = bytes;
+  }
+
+  /** @returns a function that gives the bytes back, once; undefined if they are not left. */
+  take(bytes: number): (() => void) | undefined {
+    if (bytes > this.#left) return undefined;
+    this.#left -= bytes;
+    let held = bytes;
+    return () => {
+      this.#left += held;
+      held = 0;
+    };
+  }
+}

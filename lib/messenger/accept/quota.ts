@@ -1,7 +1,7 @@
 import type postgres from "postgres";
-import { Fault } from "#lib/faults/fault.ts";
-import { badRequest } from "#lib/faults/invalid-input.ts";
-import { classNotAllowed, dailyQuotaReached, tooManyWaiting } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { badRequest } from "#lib/errors/invalid-input.ts";
+import { classNotAllowed, dailyQuotaReached, tooManyWaiting } from "#lib/errors/table.ts";
 import { explainSubmitted } from "#lib/messaging/phone-reading.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 

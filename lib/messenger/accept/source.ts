@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { buildConnector } from "undici";
-import { badRequest } from "#lib/faults/invalid-input.ts";
+import { badRequest } from "#lib/errors/invalid-input.ts";
 import { findImageHeader, isWebp, maxPixels } from "#lib/messaging/image-type.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import type { Source } from "./acceptance.ts";

@@ -3,8 +3,8 @@ import type postgres from "postgres";
 import { log } from "#lib/log.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import { waits } from "../outbox/cancel.ts";
+import { walkSenders } from "../outbox/list.ts";
 import { moveLate } from "../outbox/next-channel.ts";
-import { walkSenders } from "../outbox/senders.ts";
 
 /** One that sends: linked to a number at a time, with keys, a leader and a pace of its own. */
 export interface Account {

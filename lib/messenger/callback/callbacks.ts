@@ -1,9 +1,9 @@
 import type postgres from "postgres";
 import { Agent, type buildConnector } from "undici";
+import { guardConnector } from "#lib/channels/address-guard.ts";
 import { log } from "#lib/log.ts";
-import { guardConnector } from "../accept/address-guard.ts";
 import type { Encryption } from "../outbox/encryption.ts";
-import { Wakeup } from "../send/wakeup.ts";
+import { Wakeup } from "../outbox/wakeup.ts";
 import {
   changeType,
   claimEvents,
@@ -15,8 +15,7 @@ import {
   releaseEvent,
   type Schedule,
 } from "./event.ts";
-import { type Outcome, post } from "./post.ts";
-import { sign } from "./signature.ts";
+import { type Outcome, post, sign } from "./post.ts";
 
 const giveUpEveryMs = 60_000;
 /** With it, a receiver ends its callbacks (Standard Webhooks, "Operational considerations"). */

@@ -1,9 +1,9 @@
 import type postgres from "postgres";
-import { Fault } from "#lib/faults/fault.ts";
-import { notWaiting } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { notWaiting } from "#lib/errors/table.ts";
 import type { MessageState } from "#lib/messaging/submission.ts";
-import { lockedInOrder } from "./locks.ts";
 import { detachMedia } from "./media.ts";
+import { lockedInOrder } from "./message.ts";
 import { type StateRow, stateColumns, toState } from "./state.ts";
 
 const deadlockDetected = "40P01";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type postgres from "postgres";
-import { Fault } from "#lib/faults/fault.ts";
-import { keyInUse, keyReused } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { keyInUse, keyReused } from "#lib/errors/table.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 
 /** A request to be carried out once: digests of its key and its content. */

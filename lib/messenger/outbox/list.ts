@@ -1,7 +1,6 @@
 import type postgres from "postgres";
-import { invalidField } from "#lib/faults/invalid-input.ts";
-import type { MessageQuery } from "#lib/messaging/message-query.ts";
-import type { MessagePage, State } from "#lib/messaging/submission.ts";
+import { invalidField } from "#lib/errors/invalid-input.ts";
+import type { MessagePage, MessageQuery, State } from "#lib/messaging/submission.ts";
 import type { Encryption } from "./encryption.ts";
 import { type StateRow, stateColumns, toState } from "./state.ts";
 
@@ -115,4 +114,24 @@ export const listMessages = async (
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1)?.seq : isCut ? until : undefined;
   return { messages: shown.map(toState), next: last === undefined ? null : write(last) };
+};
+
+/**
+ * Walks from one sender to the next in an index: DISTINCT would read all messages.
+ *
+ * @param condition on `messaging.message`, for which there is an index by sender.
+ * @returns a query for `with recursive senders (sender) as`, whose last row is null.
+ */
+export const walkSenders = (sql: postgres.ISql, condition: postgres.Fragment) => sql`
+  (select sender from messaging.message where ${condition} order by sender limit 1)
+  union all
+  select (select m.sender from messaging.message m where ${condition} and m.sender > s.sender order by m.sender limit 1)
+  from senders s where s.sender is not null`;
+
+/** Lists who has sent messages. */
+export const listSenders = async (sql: postgres.ISql): Promise<string[]> => {
+  const rows = await sql<{ sender: string }[]>`
+    with recursive senders (sender) as (${walkSenders(sql, sql`true`)})
+    select sender from senders where sender is not null`;
+  return rows.map(({ sender }) => sender);
 };

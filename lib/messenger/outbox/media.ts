@@ -1,6 +1,6 @@
 import type postgres from "postgres";
-import { Fault } from "#lib/faults/fault.ts";
-import { overloaded } from "#lib/faults/table.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { overloaded } from "#lib/errors/table.ts";
 
 const chunkBytes = 1024 * 1024;
 

@@ -1,9 +1,8 @@
 import type postgres from "postgres";
+import { steadyNow } from "#lib/deadline.ts";
 import { priorities } from "#lib/messaging/submission.ts";
-import { steadyNow } from "#lib/steady-clock.ts";
+import { walkSenders } from "./list.ts";
 import type { Lane, Outgoing } from "./message.ts";
-import type { Rotation } from "./rotation.ts";
-import { walkSenders } from "./senders.ts";
 
 export interface Choice {
   /** The leader's term; a former leader gets no message. */
@@ -230,3 +229,53 @@ export const listHeld = (sql: postgres.ISql, restrictions: Restrictions, ids: re
     from asked join messaging.message waiting using (id) left join heads using (allowed, reachable, taken_from)
     left join lateral (${firstOfNumber}) of_number on true`;
 };
+
+/** Remembers when each sender was last served at each priority. In memory: a new leader starts a new round. */
+export class Rotation {
+  readonly #servedAt = new Map<string, number>();
+  #taken = 0;
+
+  recordTaken({ priority, sender }: Pick<Outgoing, "priority" | "sender">): void {
+    this.#taken += 1;
+    this.#servedAt.set(`${priority} ${sender}`, this.#taken);
+  }
+
+  /** @returns the number of the last message of each sender, by priority and sender. */
+  toJSON(): Record<string, number> {
+    return Object.fromEntries(this.#servedAt);
+  }
+}
+
+const lookEveryMs = 1_000;
+/** A `seq` is assigned before the commit: so many later messages may be visible before one. */
+const marginSeq = 256;
+
+const look = async (sql: postgres.Sql): Promise<number> => {
+  const [row] = await sql<{ seq: number }[]>`
+    select coalesce(min(seq + 0), (select max(seq) from messaging.message), 0)::float8 as seq
+    from messaging.message where is_open and held_until is null and seq + 0 is not null and not_before <= now()`;
+  return (row?.seq ?? 0) - marginSeq;
+};
+
+/**
+ * Remembers where the messages begin that are open and due. While any transaction is held open, vacuum keeps the index entries
+ * of all messages that have been closed since, and PostgreSQL would look at each of their rows to find the next one. A message that
+ * becomes open or due below it, late or again, is found within a second. One that is held does not count before its time: bulk runs
+ * have some for a month.
+ */
+export class OpenFrom {
+  #seq = Promise.resolve(0);
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  /** Callers at the same time share a look. @returns a `messaging.message.seq`. */
+  find(sql: postgres.Sql): Promise<number> {
+    const now = steadyNow();
+    if (now - this.#lookedAt < lookEveryMs) return this.#seq;
+    this.#lookedAt = now;
+    this.#seq = look(sql);
+    this.#seq.catch(() => {
+      this.#lookedAt = Number.NEGATIVE_INFINITY;
+    });
+    return this.#seq;
+  }
+}

@@ -1,9 +1,9 @@
+import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
-import { lockedInOrder } from "./locks.ts";
-import type { Outgoing } from "./message.ts";
+import { log } from "#lib/log.ts";
+import { lockedInOrder, type Outgoing, reasons } from "./message.ts";
 import { channelOf, fail } from "./next-channel.ts";
-import { reasons } from "./reason.ts";
-import { rememberRecipients } from "./recipient.ts";
+import { rememberRecipients } from "./state.ts";
 
 /**
  * After this many sends without an answer the outcome is uncertain, and the message is not sent again.
@@ -193,4 +193,31 @@ export const expire = async (sql: postgres.Sql): Promise<number> => {
       sql`is_open and expires_at + case state when 'SENDING' then interval '5 minutes' else interval '0' end <= now()`,
     )}`;
   return count;
+};
+
+const retryDelayMs = 300;
+
+/** Whether the database rejects a value: classes 22, data exceptions, and 23, violated constraints. */
+export const isRejectedValue = (error: unknown): boolean =>
+  error instanceof Error && /^2[23][0-9A-Z]{3}$/.test(String((error as { code?: unknown }).code));
+
+/**
+ * Retries work until it succeeds, such as an update while the database is unavailable.
+ *
+ * @param signal stops the retries.
+ * @throws the error of a value that the database would reject each time.
+ */
+export const retryUntilDone = async (work: () => Promise<unknown>, signal: AbortSignal): Promise<void> => {
+  for (;;) {
+    const done = await work().then(
+      () => true,
+      (error: unknown) => {
+        if (!isRejectedValue(error)) return false;
+        log.error("the database rejects a value", { error });
+        throw error;
+      },
+    );
+    if (done || signal.aborted) return;
+    await setTimeout(retryDelayMs, undefined, { signal }).catch(() => {});
+  }
 };

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
-import { toKnownDuration } from "#lib/messaging/duration.ts";
 import { cityPool, priorities, type Submission } from "#lib/messaging/submission.ts";
+import { toKnownDuration } from "#lib/messaging/times.ts";
 import { type Claim, type HeldKey, isFree } from "./idempotency.ts";
 import type { Content } from "./message.ts";
 

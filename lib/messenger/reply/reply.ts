@@ -1,10 +1,10 @@
 import type postgres from "postgres";
+import type { Inbound } from "#lib/channels/channel.ts";
 import { Submission } from "#lib/messaging/submission.ts";
 import { setPreference, type Wish } from "#lib/notification/opt-out.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
-import type { Inbound } from "../channels/inbound.ts";
 import { claimAnswer, countUnresolved, findAnswer } from "../outbox/answer.ts";
-import { retryUntilDone } from "../outbox/retry.ts";
+import { retryUntilDone } from "../outbox/outcome.ts";
 import { storeMessages } from "../outbox/store.ts";
 import { readWish } from "./words.ts";
 

@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { steadyNow } from "#lib/steady-clock.ts";
+import { steadyNow } from "#lib/deadline.ts";
 
 /** The platform's quota of new contacts. */
 export interface Cap {

@@ -1,13 +1,12 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
-import { deadline } from "#lib/deadline.ts";
+import type { Channel, Limits } from "#lib/channels/channel.ts";
+import { deadline, steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
-import { steadyNow } from "#lib/steady-clock.ts";
-import type { Channel, Limits } from "../channels/channel.ts";
-import { retryUntilDone } from "../outbox/retry.ts";
+import { retryUntilDone } from "../outbox/outcome.ts";
+import type { Wakeup } from "../outbox/wakeup.ts";
 import { loadHistory } from "./history.ts";
 import type { Pacing } from "./pacing.ts";
-import type { Wakeup } from "./wakeup.ts";
 
 const askEveryMs = 60 * 60_000;
 /** How long new contacts after a login, or all messages after a rejection, wait for the platform to answer for its limits. */

@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import type { Directory } from "../channels/channel.ts";
+import type { Directory } from "#lib/channels/channel.ts";
 
 /** A registered number seldom changes; an unregistered one may register at any time. */
 const registeredFor = "7 days";

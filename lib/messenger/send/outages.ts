@@ -1,4 +1,4 @@
-import { ChannelFailure } from "../channels/channel.ts";
+import { ChannelFailure } from "#lib/channels/channel.ts";
 
 /** What of the platform many messages need before they can be sent: its answers for numbers and devices; its media servers. */
 export type Service = "directory" | "media";

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
+import { steadyNow } from "#lib/deadline.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import { cityPool, maxPlanned } from "#lib/messaging/submission.ts";
-import { steadyNow } from "#lib/steady-clock.ts";
 import { type History, loadHistory } from "./history.ts";
 import { type Pace, paceOf } from "./pace.ts";
 import { slowFrom } from "./pacing.ts";

@@ -1,11 +1,10 @@
-import { isLostConnection } from "#lib/db/lost-connection.ts";
+import { ChannelFailure, errorCode, Unsendable } from "#lib/channels/channel.ts";
+import { isLostConnection } from "#lib/db/outage.ts";
+import { steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
-import { steadyNow } from "#lib/steady-clock.ts";
-import { ChannelFailure, errorCode, Unsendable } from "../channels/channel.ts";
-import type { Outgoing } from "../outbox/message.ts";
+import { type Outgoing, reasons } from "../outbox/message.ts";
 import * as outcome from "../outbox/outcome.ts";
-import { reasons } from "../outbox/reason.ts";
-import { retryUntilDone } from "../outbox/retry.ts";
+import { retryUntilDone } from "../outbox/outcome.ts";
 import { failedService } from "./outages.ts";
 import type { SenderOptions } from "./sender.ts";
 

@@ -1,10 +1,10 @@
+import type { Channel } from "#lib/channels/channel.ts";
+import { type Action, describeRefusal } from "#lib/channels/platform-codes.ts";
+import { steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
-import { steadyNow } from "#lib/steady-clock.ts";
-import type { Channel } from "../channels/channel.ts";
-import { type Action, describeRefusal } from "../channels/platform-codes.ts";
 import type { Outgoing } from "../outbox/message.ts";
 import * as outcome from "../outbox/outcome.ts";
-import { retryUntilDone } from "../outbox/retry.ts";
+import { retryUntilDone } from "../outbox/outcome.ts";
 import { askLimits, type LimitOptions, pauseNewContacts, stopSending } from "./limits.ts";
 import { findAddress } from "./number-check.ts";
 

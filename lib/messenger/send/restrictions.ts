@@ -1,4 +1,4 @@
-import type { Channel } from "../channels/channel.ts";
+import type { Channel } from "#lib/channels/channel.ts";
 import type { Restrictions } from "../outbox/next.ts";
 import type { Pacing } from "./pacing.ts";
 

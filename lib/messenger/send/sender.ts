@@ -1,24 +1,21 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
+import { type Channel, ChannelFailure, type SendOutcome } from "#lib/channels/channel.ts";
+import { steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { priorities } from "#lib/messaging/submission.ts";
-import { steadyNow } from "#lib/steady-clock.ts";
-import { type Channel, ChannelFailure, type SendOutcome } from "../channels/channel.ts";
-import type { Outgoing } from "../outbox/message.ts";
-import { takeNext } from "../outbox/next.ts";
-import { OpenFrom } from "../outbox/open-from.ts";
+import { type Outgoing, reasons } from "../outbox/message.ts";
+import { OpenFrom, Rotation, takeNext } from "../outbox/next.ts";
 import * as outcome from "../outbox/outcome.ts";
+import { retryUntilDone } from "../outbox/outcome.ts";
 import { storePayload } from "../outbox/payload.ts";
-import { reasons } from "../outbox/reason.ts";
-import { retryUntilDone } from "../outbox/retry.ts";
-import { Rotation } from "../outbox/rotation.ts";
+import type { Wakeup } from "../outbox/wakeup.ts";
 import { Lanes } from "./lanes.ts";
 import { findAddress } from "./number-check.ts";
 import type { Pacing } from "./pacing.ts";
 import { holdBack, postpone } from "./postpone.ts";
 import { settleRefusal } from "./refusal.ts";
 import { restrictionsAt } from "./restrictions.ts";
-import type { Wakeup } from "./wakeup.ts";
 
 export interface SenderOptions {
   readonly sql: postgres.Sql;

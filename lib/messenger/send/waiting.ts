@@ -1,6 +1,6 @@
 import type postgres from "postgres";
-import { steadyNow } from "#lib/steady-clock.ts";
-import type { Channel } from "../channels/channel.ts";
+import type { Channel } from "#lib/channels/channel.ts";
+import { steadyNow } from "#lib/deadline.ts";
 import type { Obstacle, ObstacleName } from "../outbox/message.ts";
 import { type Held, listHeld } from "../outbox/next.ts";
 import { widths } from "./lanes.ts";

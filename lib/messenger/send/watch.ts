@@ -1,9 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
-import { listAwaited, releaseDue } from "../outbox/next.ts";
-import type { OpenFrom } from "../outbox/open-from.ts";
-import type { Wakeup } from "./wakeup.ts";
+import { listAwaited, type OpenFrom, releaseDue } from "../outbox/next.ts";
+import type { Wakeup } from "../outbox/wakeup.ts";
 
 const everyMs = 500;
 /** Least time between two queries. */

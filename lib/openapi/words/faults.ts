@@ -1,5 +1,5 @@
-import type { FaultName } from "#lib/faults/table.ts";
-import type { Text } from "../text.ts";
+import type { FaultName } from "#lib/errors/table.ts";
+import type { Text } from "../words.ts";
 
 /** What each fault means and what the caller can do about it. */
 export const faultWords: Readonly<Record<FaultName, Text>> = {

@@ -5,8 +5,7 @@ import {
   states as stateNames,
 } from "#lib/messaging/submission.ts";
 import type * as rows from "#lib/routes/messaging.ts";
-import type { Text } from "../text.ts";
-import type { AreaWords, FieldWords, RouteWords } from "../words.ts";
+import type { AreaWords, FieldWords, RouteWords, Text } from "../words.ts";
 
 const phonePattern = "[1-9]\\d{7,14}";
 const phone: FieldWords = {

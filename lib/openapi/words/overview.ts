@@ -1,4 +1,4 @@
-import type { Text } from "../text.ts";
+import type { Text } from "../words.ts";
 
 /** The head of the document. The variables of the curl lines are those of the guides. */
 export const info: Readonly<Record<"title" | "license" | "description", Text>> = {

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { mintKey } from "#lib/partner/directory.ts";
+import { mintKey } from "#lib/partner/partner-keys.ts";
 import type { Section } from "../case.ts";
 import {
   expectHeader,

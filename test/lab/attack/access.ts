@@ -1,6 +1,6 @@
 import { UnsecuredJWT } from "jose";
 import postgres from "postgres";
-import { partnerDirectory } from "#lib/partner/directory.ts";
+import { partnerDirectory } from "#lib/partner/partner-keys.ts";
 import { routes } from "#lib/routes/index.ts";
 import type { Auth, PartnerScope, Route } from "#lib/routes/route.ts";
 import type { City } from "../../../infra/local/city.ts";

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { build } from "../../../infra/build/build.ts";
-import { command, exitCodes, readWhole, runCommand, WrongCall } from "../../../infra/commands/command.ts";
+import { command, exitCodes, readWhole, runCommand, WrongCall } from "../../../infra/cli/command.ts";
 import { openSystem, overHttp } from "../../contract/system.ts";
 import { isLoopback, readTarget, type TargetOptions } from "../../contract/target.ts";
 import { withCity } from "../../steps/temporary-city.ts";

@@ -2,7 +2,7 @@ import type { LookupAddress } from "node:dns";
 import { createServer } from "node:http";
 import { isIPv6 } from "node:net";
 import fc from "fast-check";
-import { guardConnector, type Policy } from "#lib/messenger/accept/address-guard.ts";
+import { guardConnector, type Policy } from "#lib/channels/address-guard.ts";
 import { openDownload } from "#lib/messenger/accept/download.ts";
 import { listenOnLoopback } from "../../../infra/local/loopback.ts";
 import type { Finding } from "./finding.ts";

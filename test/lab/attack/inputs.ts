@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
-import { Fault } from "#lib/faults/fault.ts";
-import { listFaults, rowOf } from "#lib/openapi/faults.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { listFaults, rowOf } from "#lib/openapi/errors.ts";
 import { routes } from "#lib/routes/index.ts";
 import type { Route } from "#lib/routes/route.ts";
 import type { Finding } from "./finding.ts";

@@ -1,5 +1,5 @@
 import { build } from "../../../infra/build/build.ts";
-import { command, type Reply, readWhole, runCommand, WrongCall } from "../../../infra/commands/command.ts";
+import { command, type Reply, readWhole, runCommand, WrongCall } from "../../../infra/cli/command.ts";
 import { compileRuntimeClient } from "../../runtime-client/client.ts";
 import { benchAccept } from "./accept.ts";
 import { benchAccounts } from "./accounts.ts";

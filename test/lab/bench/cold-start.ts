@@ -4,7 +4,7 @@ import type { Authorizer } from "#lib/routes/authorizer.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import type { Route } from "#lib/routes/route.ts";
 import { bundleFolder } from "../../../infra/build/build.ts";
-import { CommandError } from "../../../infra/commands/command.ts";
+import { CommandError } from "../../../infra/cli/command.ts";
 import type { City } from "../../../infra/local/city.ts";
 import { withCity } from "../../steps/temporary-city.ts";
 import { callerWaitsOf, empty, msOf, type PeerFigures, ratioOf, round } from "./beside-peers.ts";

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { languages } from "#lib/openapi/text.ts";
+import { languages } from "#lib/openapi/words.ts";
 import type { Measured as ColdStarts } from "./cold-start-figures.ts";
 import { findResult, type Measure } from "./result.ts";
 import type { Warm } from "./warm.ts";

@@ -1,5 +1,5 @@
 import { residentSteps } from "#lib/maintenance/residents.ts";
-import { runSteps } from "#lib/maintenance/run.ts";
+import { runSteps } from "#lib/maintenance/step.ts";
 import type { ResidentDatabase } from "./resident-database.ts";
 import { ours } from "./resident-reads.ts";
 import { median } from "./result.ts";

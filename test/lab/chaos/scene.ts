@@ -6,7 +6,7 @@ import { messengerSecrets } from "#lib/routes/internal.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { type LocalDatabase, startDatabase } from "../../../infra/local/database.ts";
 import { atPort, type Via } from "../../../infra/local/loopback.ts";
-import { keepPaired } from "../../../infra/local/messenger/pairing.ts";
+import { keepPaired } from "../../../infra/local/messenger/messenger.ts";
 import { destroyServer } from "../../../infra/local/postgres/server.ts";
 import { type Bucket, startBucket } from "../../../infra/local/s3/bucket.ts";
 import { startSecretsServer } from "../../../infra/local/secrets/server.ts";

@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Fault } from "#lib/faults/fault.ts";
-import type { System } from "../../../infra/local/loopback.ts";
-import { serveHttp } from "../../../infra/local/loopback.ts";
+import { Fault } from "#lib/errors/fault.ts";
+import { type System, serveHttp } from "../../../infra/local/loopback.ts";
 import { demoPhone } from "../../../infra/local/messenger/messenger.ts";
 import { useOwnCity } from "../../steps/city/own-city.ts";
 import { employeeClient } from "../../steps/employee.ts";

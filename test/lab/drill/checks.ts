@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { openAuthState } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
+import { openAuthState } from "#lib/channels/whatsapp/link/auth-state.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { listOptedOut } from "#lib/notification/opt-out.ts";
 import { digestToken } from "#lib/opaque-token.ts";
@@ -26,12 +26,12 @@ export const runOnDatabase = async (
 /** Verifies all seals, also against their anchors, of which there is one more. @param seals in the backup. */
 export const checkAudit = (scene: Scene, seals: number) => {
   const args = ["verify", "--bucket", scene.bucket.name, "--restored", String(seals)];
-  return runOnDatabase(scene, "municipal", "infra/commands/audit.ts", ...args);
+  return runOnDatabase(scene, "municipal", "infra/cli/audit.ts", ...args);
 };
 
 /** Recounts the residents, and looks for triggers that could be bypassed. */
 export const checkResidents = (scene: Scene) =>
-  runOnDatabase(scene, "municipal", "infra/commands/residents.ts", "verify");
+  runOnDatabase(scene, "municipal", "infra/cli/residents.ts", "verify");
 
 /** @param key a partner's, from before the loss. */
 export const checkKey = (as: As, key: string): Promise<Found> =>

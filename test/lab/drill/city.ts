@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { Accepted } from "#lib/messaging/submission.ts";
 import { setPreference } from "#lib/notification/opt-out.ts";
-import { partnerDirectory } from "#lib/partner/directory.ts";
+import { partnerDirectory } from "#lib/partner/partner-keys.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { localSecretName, readLocalSecret } from "../../../infra/local/secrets/store.ts";
 import { storeOffice } from "../../../infra/local/seed/office.ts";

@@ -1,6 +1,6 @@
 import { Argument } from "@commander-js/extra-typings";
 import { build } from "../../../infra/build/build.ts";
-import { command, exitCodes, readWhole, runCommand } from "../../../infra/commands/command.ts";
+import { command, exitCodes, readWhole, runCommand } from "../../../infra/cli/command.ts";
 import { hasPassed, recoverySeconds, renderReport, renderUpgrade } from "./report.ts";
 import { type DrillOptions, runDrill } from "./run.ts";
 import { runUpgrade, type UpgradeOptions } from "./upgrade.ts";

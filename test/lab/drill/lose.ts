@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
-import { removeData } from "../../../infra/local/postgres/place.ts";
+import { removeData } from "../../../infra/local/postgres/installation.ts";
 import { openSuperuser, type Scene } from "../chaos/scene.ts";
 import { settle } from "../chaos/verdict.ts";
 import type { Archive } from "./backup.ts";

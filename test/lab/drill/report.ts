@@ -1,4 +1,4 @@
-import { formatTable } from "../../../infra/commands/listing.ts";
+import { formatTable } from "../../../infra/cli/output.ts";
 
 /** One step of the drill. */
 export interface Step {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
 import { connectionTo } from "#lib/db/credentials.ts";
-import { removeData } from "../../../infra/local/postgres/place.ts";
+import { removeData } from "../../../infra/local/postgres/installation.ts";
 import { destroyServer } from "../../../infra/local/postgres/server.ts";
 import { readLocalSecret } from "../../../infra/local/secrets/store.ts";
 import { openSuperuser, type Scene, startScene } from "../chaos/scene.ts";

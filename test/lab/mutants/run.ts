@@ -8,7 +8,7 @@ import {
   readWhole,
   runCommand,
   WrongCall,
-} from "../../../infra/commands/command.ts";
+} from "../../../infra/cli/command.ts";
 import { Workshop } from "../../steps/workshop.ts";
 import { leadsTo } from "./imports.ts";
 import { Lane } from "./lane.ts";

@@ -1,15 +1,15 @@
 import type postgres from "postgres";
 import sharp from "sharp";
-import type { ConnectionState } from "#lib/messenger/channels/connection-state.ts";
-import { newMessageId } from "#lib/messenger/channels/whatsapp/channel.ts";
-import { openAuthState } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
-import { openStanding } from "#lib/messenger/channels/whatsapp/link/standing.ts";
-import type { Composition } from "#lib/messenger/channels/whatsapp/message/composition.ts";
-import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/settings.ts";
-import { WhatsApp } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
+import type { ConnectionState } from "#lib/channels/channel.ts";
+import { openAuthState } from "#lib/channels/whatsapp/link/auth-state.ts";
+import { openStanding } from "#lib/channels/whatsapp/link/standing.ts";
+import type { Composition } from "#lib/channels/whatsapp/message/composition.ts";
+import type { WhatsAppSettings } from "#lib/channels/whatsapp/settings.ts";
+import { WhatsApp } from "#lib/channels/whatsapp/whatsapp.ts";
+import { newMessageId } from "#lib/channels/whatsapp/whatsapp-channel.ts";
+import { untilAborted } from "#lib/deadline.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
-import { untilAborted } from "#lib/until-aborted.ts";
 import { watchOwnNumber } from "./own-number.ts";
 import { type Row, StepFailure, startRows } from "./rows.ts";
 

@@ -1,6 +1,6 @@
 import { initAuthCreds, type SignalDataSet } from "baileys";
 import { expect, test } from "vitest";
-import type { AuthState } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
+import type { AuthState } from "#lib/channels/whatsapp/link/auth-state.ts";
 import { watchOwnNumber } from "./own-number.ts";
 
 const number = "6281200000007";

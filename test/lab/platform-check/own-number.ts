@@ -1,5 +1,5 @@
 import type { SignalDataSet } from "baileys";
-import type { AuthState, Lease } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
+import type { AuthState, Lease } from "#lib/channels/whatsapp/link/auth-state.ts";
 
 /** What is known of the operator's own number and of the account from the stored keys. */
 export interface OwnNumber {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { ownVersion } from "#lib/messenger/channels/whatsapp/link/web-version.ts";
+import { ownVersion } from "#lib/channels/whatsapp/link/web-version.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
 import { type Platform, startPlatform } from "../../../infra/local/whatsapp/platform.ts";
 import { callCommand } from "../../steps/command.ts";

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { ChannelFailure } from "#lib/messenger/channels/channel.ts";
+import { ChannelFailure } from "#lib/channels/channel.ts";
 
 /** What one step should have shown, and what it showed. Contains no number, text or key. */
 export interface Row {

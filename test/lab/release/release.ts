@@ -1,4 +1,4 @@
-import { CommandError, command, runCommand } from "../../../infra/commands/command.ts";
+import { CommandError, command, runCommand } from "../../../infra/cli/command.ts";
 import { Workshop } from "../../steps/workshop.ts";
 import { findRelease, tryOnSchema } from "./compare.ts";
 

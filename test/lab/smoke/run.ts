@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { CommandError } from "../../../infra/commands/command.ts";
+import { CommandError } from "../../../infra/cli/command.ts";
 import type { Case } from "../../contract/case.ts";
 import { contract } from "../../contract/contract.ts";
 import { Mismatch } from "../../contract/mismatch.ts";

@@ -1,4 +1,4 @@
-import { command, exitCodes, readWhole, runCommand } from "../../../infra/commands/command.ts";
+import { command, exitCodes, readWhole, runCommand } from "../../../infra/cli/command.ts";
 import { readTarget } from "../../contract/target.ts";
 import { formatSummary, startReport, summarize } from "./report.ts";
 import { checkStage } from "./run.ts";

@@ -3,8 +3,8 @@
  * session, logs in, sends one text, and says so. Arguments: control address, folder, recipient, text.
  */
 import { DisconnectReason, makeWASocket, useMultiFileAuthState, WA_CERT_DETAILS } from "baileys";
-import { muteLibsignal } from "#lib/messenger/channels/whatsapp/library-log.ts";
-import { silent } from "../../../infra/local/whatsapp/key-store.ts";
+import { muteLibsignal } from "#lib/channels/whatsapp/library-log.ts";
+import { silent } from "../../../infra/local/whatsapp/keys.ts";
 
 muteLibsignal();
 const [controlUrl = "", folder = "", recipient = "", text = ""] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { BufferJSON, Curve, proto } from "baileys";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { WebSocket } from "ws";
-import { createAuthority } from "../../../infra/local/whatsapp/wire/authority.ts";
+import { createAuthority } from "../../../infra/local/whatsapp/wire/noise.ts";
 import {
   awaitClose,
   awaitUpdate,

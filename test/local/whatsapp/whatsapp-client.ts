@@ -9,7 +9,7 @@ import {
   type WASocket,
 } from "baileys";
 import { onTestFinished } from "vitest";
-import { createKeyStore, silent } from "../../../infra/local/whatsapp/key-store.ts";
+import { createKeyStore, silent } from "../../../infra/local/whatsapp/keys.ts";
 import { type Platform, startPlatform } from "../../../infra/local/whatsapp/platform.ts";
 
 export const citizen = "6281234567890";

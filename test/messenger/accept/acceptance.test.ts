@@ -4,7 +4,7 @@ import type { Source } from "#lib/messenger/accept/acceptance.ts";
 import { Quota } from "#lib/messenger/accept/quota.ts";
 import { deleteMedia, readMedia, releaseMedia } from "#lib/messenger/outbox/media.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
-import { endBlocked } from "../blocked-connections.ts";
+import { endBlocked } from "../../fleet/blocked-connections.ts";
 import {
   acceptWith,
   count,

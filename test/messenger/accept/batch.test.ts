@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import type { Submission } from "#lib/messaging/submission.ts";
 import { acceptBatch } from "#lib/messenger/accept/acceptance.ts";
-import { untilBlocked } from "../blocked-connections.ts";
+import { untilBlocked } from "../../fleet/blocked-connections.ts";
 import { count, database, newId, seal, sql, text, useDatabase } from "./accept-steps.ts";
 
 useDatabase();

@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
+import { convertImage } from "#lib/channels/compress-image.ts";
 import { Submission } from "#lib/messaging/submission.ts";
 import { openSource } from "#lib/messenger/accept/source.ts";
-import { convertImage } from "#lib/messenger/channels/compress-image.ts";
+import { picture } from "../../channels/pictures.ts";
 import { serve } from "../../steps/http-server.ts";
 import { loopback } from "../../steps/loopback.ts";
 import { pngHeader, pngSignature } from "../../steps/png.ts";
-import { picture } from "../channels/pictures.ts";
 
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",

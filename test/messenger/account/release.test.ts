@@ -1,11 +1,11 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import { firstAccount, recordNumber, releaseMessages } from "#lib/messenger/account/account.ts";
-import { accountDirectory } from "#lib/messenger/account/directory.ts";
+import { accountDirectory } from "#lib/messenger/account/account-admin.ts";
 import { markSent, requeue, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
-import { beginTerm, number, putMessage, takeAny } from "../outbox/outbox-rows.ts";
+import { beginTerm, number, putMessage, takeAny } from "../../fleet/outbox-rows.ts";
 
 const other = { account: 2, number: "6281100000002" };
 const phone = "6281200000001";

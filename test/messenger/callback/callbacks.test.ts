@@ -2,17 +2,17 @@ import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { beforeEach, expect, test } from "vitest";
-import { callbackDirectory } from "#lib/messenger/callback/directory.ts";
+import { callbackDirectory } from "#lib/messenger/callback/callback-admin.ts";
 import type { Schedule } from "#lib/messenger/callback/event.ts";
 import { readQueue } from "#lib/messenger/outbox/depth.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
+import { type Call, startReceiver, verify } from "../../fleet/callback-receiver.ts";
+import { putMessage } from "../../fleet/outbox-rows.ts";
 import * as running from "../../fleet/running-task.ts";
 import { loopback } from "../../steps/loopback.ts";
 import { textOf } from "../../steps/page-text.ts";
-import { putMessage } from "../outbox/outbox-rows.ts";
-import { type Call, startReceiver, verify } from "./receiver.ts";
 
 running.stageEachTest();
 

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { callbackDirectory } from "#lib/messenger/callback/directory.ts";
+import { callbackDirectory } from "#lib/messenger/callback/callback-admin.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
+import { startReceiver } from "../../fleet/callback-receiver.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
-import { putMessage } from "../outbox/outbox-rows.ts";
+import { putMessage } from "../../fleet/outbox-rows.ts";
 import type { Assignment } from "./callback-process.ts";
-import { startReceiver } from "./receiver.ts";
 
 const source = fileURLToPath(new URL("callback-process.ts", import.meta.url));
 const sender = "api:test";

@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { cancelRun } from "#lib/messenger/outbox/cancel.ts";
 import { recover, requeue, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
-import { beginTerm, putMessage } from "./outbox-rows.ts";
+import { beginTerm, putMessage } from "../../fleet/outbox-rows.ts";
 import { database, listStates, prepare, put, sql, take, useOutbox } from "./outbox-steps.ts";
 
 let run: string;

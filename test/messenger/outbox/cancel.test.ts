@@ -9,7 +9,7 @@ import {
   requeueUnsent,
 } from "#lib/messenger/outbox/outcome.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
-import { beginTerm, takeAny } from "./outbox-rows.ts";
+import { beginTerm, takeAny } from "../../fleet/outbox-rows.ts";
 import { epoch, prepare, put, sql, take, useOutbox } from "./outbox-steps.ts";
 
 useOutbox(4);

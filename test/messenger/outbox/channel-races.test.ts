@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import { cancel } from "#lib/messenger/outbox/cancel.ts";
+import { reasons } from "#lib/messenger/outbox/message.ts";
 import { moveLate } from "#lib/messenger/outbox/next-channel.ts";
 import {
   expire,
@@ -10,10 +11,9 @@ import {
   requeueRefused,
   requeueUnsent,
 } from "#lib/messenger/outbox/outcome.ts";
-import { reasons } from "#lib/messenger/outbox/reason.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
+import { putMessage } from "../../fleet/outbox-rows.ts";
 import { addAccount, age, compose, hold, look, put, report, sms, useChannels } from "./channel-steps.ts";
-import { putMessage } from "./outbox-rows.ts";
 import { sql } from "./outbox-steps.ts";
 
 useChannels();

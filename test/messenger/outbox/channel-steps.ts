@@ -1,11 +1,11 @@
 import { beforeEach } from "vitest";
+import { describeRefusal } from "#lib/channels/platform-codes.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import { describeRefusal } from "#lib/messenger/channels/platform-codes.ts";
 import { applyReport } from "#lib/messenger/outbox/report.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
-import { beginTerm, number, putMessage } from "./outbox-rows.ts";
+import { beginTerm, number, putMessage } from "../../fleet/outbox-rows.ts";
 import { prepare, sql, take, useOutbox } from "./outbox-steps.ts";
 
 /*

@@ -3,14 +3,13 @@ import { firstAccount, releaseMessages } from "#lib/messenger/account/account.ts
 import { listDepths } from "#lib/messenger/outbox/depth.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { listMessages } from "#lib/messenger/outbox/list.ts";
-import { type Choice, listAwaited } from "#lib/messenger/outbox/next.ts";
+import { type Choice, listAwaited, OpenFrom } from "#lib/messenger/outbox/next.ts";
 import { moveLate } from "#lib/messenger/outbox/next-channel.ts";
-import { OpenFrom } from "#lib/messenger/outbox/open-from.ts";
 import { expire, markSent, recover, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
-import { number, takeAny } from "./outbox-rows.ts";
+import { number, takeAny } from "../../fleet/outbox-rows.ts";
 import { database, epoch, prepare, put, sql, take, useOutbox } from "./outbox-steps.ts";
 
 /*

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from "vitest";
 import { Submission } from "#lib/messaging/submission.ts";
+import { Rotation } from "#lib/messenger/outbox/next.ts";
 import { markSent, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
-import { Rotation } from "#lib/messenger/outbox/rotation.ts";
 import { storeMessages } from "#lib/messenger/outbox/store.ts";
-import { putMessage, takeAny } from "./outbox-rows.ts";
+import { putMessage, takeAny } from "../../fleet/outbox-rows.ts";
 import { epoch, sql, take, useOutbox } from "./outbox-steps.ts";
 
 useOutbox();

@@ -1,10 +1,10 @@
 import type postgres from "postgres";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { MessageQuery } from "#lib/messaging/message-query.ts";
+import type { MessageQuery } from "#lib/messaging/submission.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { listMessages } from "#lib/messenger/outbox/list.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
-import { putMessage } from "./outbox-rows.ts";
+import { putMessage } from "../../fleet/outbox-rows.ts";
 import { database, sql, useOutbox } from "./outbox-steps.ts";
 
 const encryption = encryptionWith(secretTable["messenger-key"].mint());

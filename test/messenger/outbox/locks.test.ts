@@ -4,8 +4,8 @@ import { firstAccount, releaseMessages } from "#lib/messenger/account/account.ts
 import { cancelRun } from "#lib/messenger/outbox/cancel.ts";
 import { moveLate } from "#lib/messenger/outbox/next-channel.ts";
 import { deferUntilQuietEnd, expire, recover } from "#lib/messenger/outbox/outcome.ts";
-import { untilBlocked } from "../blocked-connections.ts";
-import { number } from "./outbox-rows.ts";
+import { untilBlocked } from "../../fleet/blocked-connections.ts";
+import { number } from "../../fleet/outbox-rows.ts";
 import { database, epoch, put, sql, take, useOutbox } from "./outbox-steps.ts";
 
 useOutbox(4);

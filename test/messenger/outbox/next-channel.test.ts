@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import { cancel } from "#lib/messenger/outbox/cancel.ts";
+import { reasons } from "#lib/messenger/outbox/message.ts";
 import { dropCodes, moveLate } from "#lib/messenger/outbox/next-channel.ts";
 import { expire, markFailed, markSent, requeue } from "#lib/messenger/outbox/outcome.ts";
-import { reasons } from "#lib/messenger/outbox/reason.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
+import { putMessage } from "../../fleet/outbox-rows.ts";
 import { age, compose, hold, look, put, report, sms, useChannels } from "./channel-steps.ts";
-import { putMessage } from "./outbox-rows.ts";
 import { sql } from "./outbox-steps.ts";
 
 useChannels();

@@ -6,7 +6,7 @@ import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import type { Choice } from "#lib/messenger/outbox/next.ts";
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
-import { beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
+import { beginTerm, putMessage, takeAny } from "../../fleet/outbox-rows.ts";
 
 /*
  * What the tests of the outbox share: a database, and a leader that takes messages from it.

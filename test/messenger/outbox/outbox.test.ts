@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { steadyNow } from "#lib/deadline.ts";
 import { states } from "#lib/messaging/submission.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
@@ -15,8 +16,7 @@ import {
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
 import { findAddress } from "#lib/messenger/send/number-check.ts";
-import { steadyNow } from "#lib/steady-clock.ts";
-import { beginTerm, number, takeAny } from "./outbox-rows.ts";
+import { beginTerm, number, takeAny } from "../../fleet/outbox-rows.ts";
 import { epoch, listStates, prepare, put, sql, take, useOutbox } from "./outbox-steps.ts";
 
 const phone = "6281200000001";

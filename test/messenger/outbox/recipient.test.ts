@@ -3,7 +3,7 @@ import { firstAccount } from "#lib/messenger/account/account.ts";
 import { markSent } from "#lib/messenger/outbox/outcome.ts";
 import { sweep } from "#lib/messenger/outbox/retention.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
-import { number } from "./outbox-rows.ts";
+import { number } from "../../fleet/outbox-rows.ts";
 import { database, put, sql, take, useOutbox } from "./outbox-steps.ts";
 
 useOutbox();

@@ -6,8 +6,8 @@ import { expire, markSent } from "#lib/messenger/outbox/outcome.ts";
 import { sweep } from "#lib/messenger/outbox/retention.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
+import { number, putMessage, takeAny } from "../../fleet/outbox-rows.ts";
 import { text } from "../accept/accept-steps.ts";
-import { number, putMessage, takeAny } from "./outbox-rows.ts";
 import { epoch, prepare, sql, take, useOutbox } from "./outbox-steps.ts";
 
 useOutbox();

@@ -1,7 +1,7 @@
 import type { proto } from "baileys";
 import { expect, test, vi } from "vitest";
+import { captureLog } from "../../console/console-browser.ts";
 import { database, platform, stageEachTest, startOpen } from "../../fleet/running-task.ts";
-import { captureLog } from "../console/console-browser.ts";
 import { listReplies, write } from "./reply-steps.ts";
 
 stageEachTest();

@@ -1,4 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
+import { untilBlocked } from "../../fleet/blocked-connections.ts";
+import { holdNextWrite } from "../../fleet/next-write.ts";
 import {
   assign,
   database,
@@ -10,8 +12,6 @@ import {
   untilOpen,
 } from "../../fleet/running-task.ts";
 import { spawnTask } from "../../fleet/task.ts";
-import { untilBlocked } from "../blocked-connections.ts";
-import { holdNextWrite } from "../next-write.ts";
 import { isOut, listReplies, untilHandled, untilTexts } from "./reply-steps.ts";
 
 stageEachTest();

@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from "vitest";
-import { inTime } from "#lib/db/in-time.ts";
+import { ChannelFailure } from "#lib/channels/channel.ts";
+import { inTime } from "#lib/db/outage.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import { ChannelFailure } from "#lib/messenger/channels/channel.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
-import { failNextWrite } from "../next-write.ts";
+import { failNextWrite } from "../../fleet/next-write.ts";
 import {
   acked,
   composed,

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import type { SendOutcome } from "#lib/messenger/channels/channel.ts";
+import type { SendOutcome } from "#lib/channels/channel.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
-import { failNextWrite } from "../next-write.ts";
-import { number } from "../outbox/outbox-rows.ts";
+import { failNextWrite } from "../../fleet/next-write.ts";
+import { number } from "../../fleet/outbox-rows.ts";
 import {
   acked,
   composed,

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import type { Limits } from "#lib/messenger/channels/channel.ts";
+import type { Limits } from "#lib/channels/channel.ts";
+import { steadyNow } from "#lib/deadline.ts";
 import { askLimits, type LimitOptions, learnAnnouncement } from "#lib/messenger/send/limits.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
-import { steadyNow } from "#lib/steady-clock.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
-import { unusedAccount } from "./unused-account.ts";
+import { unusedAccount } from "../../fleet/unused-account.ts";
 
 test("limits that are announced during a query are not undone by its answer", async () => {
   const { sql } = await createMessengerDatabase();

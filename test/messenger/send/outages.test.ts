@@ -1,9 +1,9 @@
 import { expect, test, vi } from "vitest";
-import { ChannelFailure } from "#lib/messenger/channels/channel.ts";
+import { ChannelFailure } from "#lib/channels/channel.ts";
+import { steadyNow } from "#lib/deadline.ts";
 import { expire } from "#lib/messenger/outbox/outcome.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
-import { steadyNow } from "#lib/steady-clock.ts";
 import {
   composed,
   eventually,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { carefulPace, noPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
-import { number } from "../outbox/outbox-rows.ts";
-import { unusedAccount } from "./unused-account.ts";
+import { number } from "../../fleet/outbox-rows.ts";
+import { unusedAccount } from "../../fleet/unused-account.ts";
 
 const allows = (pacing: Pacing, now: number) => pacing.newContactsUpTo(now) === 3;
 const start = 1_000_000_000;

@@ -1,20 +1,20 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { type QuietHours, QuietHours as Schema } from "#lib/messaging/quiet-hours.ts";
+import { refusalOf } from "#lib/channels/platform-codes.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
+import { type QuietHours, QuietHours as Schema } from "#lib/messaging/times.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import { refusalOf } from "#lib/messenger/channels/platform-codes.ts";
 import { releaseDue } from "#lib/messenger/outbox/next.ts";
 import { expire } from "#lib/messenger/outbox/outcome.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
+import { Wakeup } from "#lib/messenger/outbox/wakeup.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { runSender } from "#lib/messenger/send/sender.ts";
-import { Wakeup } from "#lib/messenger/send/wakeup.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
-import { failNextWrite } from "../next-write.ts";
-import { beginTerm, putMessage } from "../outbox/outbox-rows.ts";
-import { unusedAccount } from "./unused-account.ts";
+import { failNextWrite } from "../../fleet/next-write.ts";
+import { beginTerm, putMessage } from "../../fleet/outbox-rows.ts";
+import { unusedAccount } from "../../fleet/unused-account.ts";
 
 vi.stubEnv("LOG_LEVEL", "error");
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
-import { number } from "../outbox/outbox-rows.ts";
+import { number } from "../../fleet/outbox-rows.ts";
 import {
   acked,
   eventually,

@@ -1,18 +1,18 @@
 import type postgres from "postgres";
 import { beforeEach, expect, onTestFinished, vi } from "vitest";
+import type { Channel, Limits, SendOutcome } from "#lib/channels/channel.ts";
+import { refusalOf } from "#lib/channels/platform-codes.ts";
 import type { MessageClass } from "#lib/messaging/submission.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import type { Channel, Limits, SendOutcome } from "#lib/messenger/channels/channel.ts";
-import { refusalOf } from "#lib/messenger/channels/platform-codes.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
+import { Wakeup } from "#lib/messenger/outbox/wakeup.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
 import { noPace, type Pace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { runSender } from "#lib/messenger/send/sender.ts";
-import { Wakeup } from "#lib/messenger/send/wakeup.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
-import { beginTerm, number, putMessage } from "../outbox/outbox-rows.ts";
+import { beginTerm, number, putMessage } from "../../fleet/outbox-rows.ts";
 
 /*
  * A sender with its own database and a platform that the test controls; channels/whatsapp tests the real one.

@@ -1,13 +1,13 @@
 import { describe, expect, test, vi } from "vitest";
+import type { SendOutcome } from "#lib/channels/channel.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import type { SendOutcome } from "#lib/messenger/channels/channel.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { expire, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
-import { untilBlocked } from "../blocked-connections.ts";
-import { failNextWrite } from "../next-write.ts";
-import { beginTerm, takeAny } from "../outbox/outbox-rows.ts";
+import { untilBlocked } from "../../fleet/blocked-connections.ts";
+import { failNextWrite } from "../../fleet/next-write.ts";
+import { beginTerm, takeAny } from "../../fleet/outbox-rows.ts";
 import {
   acked,
   composed,

@@ -1,15 +1,15 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
+import { listHours } from "#lib/console/state/chart.ts";
+import { listMessages, readFilter } from "#lib/console/state/messages.ts";
+import { steadyNow } from "#lib/deadline.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import { listHours } from "#lib/messenger/console/state/chart.ts";
-import { listMessages, readFilter } from "#lib/messenger/console/state/messages.ts";
+import { listSenders } from "#lib/messenger/outbox/list.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
-import { listSenders } from "#lib/messenger/outbox/senders.ts";
 import type { History } from "#lib/messenger/send/history.ts";
 import { carefulPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { explainWaiting } from "#lib/messenger/send/waiting.ts";
-import { steadyNow } from "#lib/steady-clock.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 
 let sql: postgres.Sql;

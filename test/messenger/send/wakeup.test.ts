@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { Wakeup } from "#lib/messenger/send/wakeup.ts";
+import { Wakeup } from "#lib/messenger/outbox/wakeup.ts";
 
 const signal = new AbortController().signal;
 const longMs = 600_000;

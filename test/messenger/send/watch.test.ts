@@ -1,12 +1,11 @@
 import type postgres from "postgres";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { listAwaited } from "#lib/messenger/outbox/next.ts";
-import { OpenFrom } from "#lib/messenger/outbox/open-from.ts";
+import { listAwaited, OpenFrom } from "#lib/messenger/outbox/next.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
-import { Wakeup } from "#lib/messenger/send/wakeup.ts";
+import { Wakeup } from "#lib/messenger/outbox/wakeup.ts";
 import { runWatch } from "#lib/messenger/send/watch.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
-import { putMessage } from "../outbox/outbox-rows.ts";
+import { putMessage } from "../../fleet/outbox-rows.ts";
 
 let sql: postgres.Sql;
 /** By their names: `main` and `other` are of one pool, `spare` too, `clinic` is of another. */

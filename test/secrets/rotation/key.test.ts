@@ -33,7 +33,7 @@ test("access tokens of the previous key stay valid, and new ones use the new key
 test("the command rotates the token key by the same function", async () => {
   const before = held("token-key");
   const settings = own.city.variables({ secrets: { TOKEN_KEY_SECRET_ID: "token-key" } });
-  const load = () => import("../../../infra/commands/token-key.ts");
+  const load = () => import("../../../infra/cli/token-key.ts");
   expect((await callCommand(load, settings, "rotate", "--force")).status).toBe(0);
   expect(held("token-key", "AWSPREVIOUS")).toEqual(before);
   expect(own.logged().filter(({ step }) => step === "finishSecret").length).toBeGreaterThan(0);

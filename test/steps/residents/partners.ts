@@ -1,4 +1,4 @@
-import { type KeyTerms, type PartnerLimits, partnerDirectory } from "#lib/partner/directory.ts";
+import { type KeyTerms, type PartnerLimits, partnerDirectory } from "#lib/partner/partner-keys.ts";
 import type { OwnCity } from "../city/own-city.ts";
 
 const scopes = ["resident:read", "resident:number", "resident:verify"] as const;

@@ -1,7 +1,5 @@
 import { createHash, hkdfSync } from "node:crypto";
-import { aesDecryptGCM, aesEncryptGCM, Curve, proto } from "baileys";
-import type { Authority } from "./authority.ts";
-import { prologue } from "./frames.ts";
+import { aesDecryptGCM, aesEncryptGCM, Curve, encodeBigEndian, type KeyPair, proto } from "baileys";
 
 const protocol = Buffer.from("Noise_XX_25519_AESGCM_SHA256\0\0\0\0");
 const none = Buffer.alloc(0);
@@ -101,5 +99,66 @@ export class Handshake {
     const payload = proto.ClientPayload.decode(this.#open(finish.payload));
     const [theirs, ours] = derive(none, this.#salt);
     return { clientKey, payload, transport: new Transport(ours, theirs) };
+  }
+}
+
+/** The server's credentials in the Noise handshake. */
+export interface Authority {
+  /** Replaces WhatsApp's root key in the client. */
+  readonly rootKey: Buffer<ArrayBuffer>;
+  readonly staticKey: KeyPair;
+  /** Certificates for root → intermediate → static key. */
+  readonly chain: Buffer;
+}
+
+const notAfter = 4_000_000_000; // 2096; the client ignores it
+
+/** Creates a certificate authority in place of WhatsApp's. */
+export const createAuthority = (): Authority => {
+  const root = Curve.generateKeyPair();
+  const intermediate = Curve.generateKeyPair();
+  const staticKey = Curve.generateKeyPair();
+  const certify = (subject: Uint8Array, issuer: Uint8Array, serial: number) => {
+    const { Details } = proto.CertChain.NoiseCertificate;
+    const fields = { serial, issuerSerial: serial - 1, key: subject, notBefore: 0, notAfter };
+    const details = Details.encode(fields).finish();
+    return { details, signature: Curve.sign(issuer, details) };
+  };
+  const chain = proto.CertChain.encode({
+    intermediate: certify(intermediate.public, root.private, 1),
+    leaf: certify(staticKey.public, intermediate.private, 2),
+  }).finish();
+  return { rootKey: Buffer.from(root.public), staticKey, chain: Buffer.from(chain) };
+};
+
+/** What a client sends before its first frame: "WA", protocol 6, dictionary 3. */
+const prologue = Buffer.from([0x57, 0x41, 6, 3]);
+const lengthBytes = 3;
+
+export const frame = (data: Uint8Array): Buffer =>
+  Buffer.concat([encodeBigEndian(data.length, lengthBytes), data]);
+
+/** Splits a client's bytes into frames: a web socket message may contain part of a frame or several. */
+export class FrameReader {
+  #rest = Buffer.alloc(0);
+  #greeted = false;
+
+  /** Returns the frames that these bytes complete. */
+  read(chunk: Buffer): Buffer[] {
+    this.#rest = Buffer.concat([this.#rest, chunk]);
+    if (!this.#greeted) {
+      if (this.#rest.length < prologue.length) return [];
+      if (!this.#rest.subarray(0, prologue.length).equals(prologue)) throw new Error("not a WhatsApp client");
+      this.#rest = this.#rest.subarray(prologue.length);
+      this.#greeted = true;
+    }
+    const frames: Buffer[] = [];
+    while (this.#rest.length >= lengthBytes) {
+      const end = lengthBytes + this.#rest.readUIntBE(0, lengthBytes);
+      if (this.#rest.length < end) break;
+      frames.push(this.#rest.subarray(lengthBytes, end));
+      this.#rest = this.#rest.subarray(end);
+    }
+    return frames;
   }
 }

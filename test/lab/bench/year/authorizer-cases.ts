@@ -1,6 +1,6 @@
 import { digestToken, mintToken } from "#lib/opaque-token.ts";
 import { findPartnerByKey, keyPrefix } from "#lib/partner/authenticate.ts";
-import { findSender, passwordPrefix } from "#lib/sender/authenticate.ts";
+import { findSender, passwordPrefix } from "#lib/sender/basic-auth.ts";
 import type { Ground, Measurable } from "./groups.ts";
 
 /** Each lookup opens a connection, as it does on AWS, and returns it. */

@@ -1,7 +1,6 @@
 import { cancelRun } from "#lib/messenger/outbox/cancel.ts";
 import { carefulPace } from "#lib/messenger/send/pace.ts";
 import { planMessages } from "#lib/messenger/send/plan.ts";
-import { reportBulkRun } from "#lib/notification/bulk-report.ts";
 import {
   bulkJob,
   closeBulkRun,
@@ -9,6 +8,7 @@ import {
   findInRun,
   listSentBefore,
   openBulkRun,
+  reportBulkRun,
   requireUncancelled,
   storeLines,
 } from "#lib/notification/bulk-run.ts";

@@ -1,4 +1,4 @@
-import { steps } from "#lib/maintenance/steps.ts";
+import { steps } from "#lib/maintenance/maintain.ts";
 import type { Ground, Measurable } from "./groups.ts";
 import { rowOf, watch } from "./measure.ts";
 

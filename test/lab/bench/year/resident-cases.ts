@@ -1,5 +1,4 @@
-import { verifyClaims } from "#lib/resident/claim.ts";
-import { listResidents, searchResidents } from "#lib/resident/reader.ts";
+import { listResidents, searchResidents, verifyClaims } from "#lib/resident/reader.ts";
 import { liftGuessLimits } from "../../../steps/residents/reader.ts";
 import type { Ground, Measurable } from "./groups.ts";
 

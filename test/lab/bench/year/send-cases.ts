@@ -1,6 +1,11 @@
-import { listAwaited, listHeld, releaseDue, takeNext } from "#lib/messenger/outbox/next.ts";
-import { OpenFrom } from "#lib/messenger/outbox/open-from.ts";
-import { Rotation } from "#lib/messenger/outbox/rotation.ts";
+import {
+  listAwaited,
+  listHeld,
+  OpenFrom,
+  Rotation,
+  releaseDue,
+  takeNext,
+} from "#lib/messenger/outbox/next.ts";
 import type { Ground, Measurable } from "./groups.ts";
 import { type Case, withoutEffect } from "./measure.ts";
 import { addOpen, type Kind, restrictions } from "./open-messages.ts";

@@ -1,9 +1,8 @@
+import { openAuthState } from "#lib/channels/whatsapp/link/auth-state.ts";
 import { applyEvents } from "#lib/messenger/channel-events.ts";
-import { openAuthState } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
-import { takeNext } from "#lib/messenger/outbox/next.ts";
-import { OpenFrom } from "#lib/messenger/outbox/open-from.ts";
+import { OpenFrom, Rotation, takeNext } from "#lib/messenger/outbox/next.ts";
 import {
   deferUntilQuietEnd,
   expire,
@@ -14,7 +13,6 @@ import {
 } from "#lib/messenger/outbox/outcome.ts";
 import { payloadStore, storePayload } from "#lib/messenger/outbox/payload.ts";
 import { applyReport } from "#lib/messenger/outbox/report.ts";
-import { Rotation } from "#lib/messenger/outbox/rotation.ts";
 import { applyReceipt, markUndecryptable } from "#lib/messenger/outbox/state.ts";
 import { findAddress } from "#lib/messenger/send/number-check.ts";
 import { setPreference } from "#lib/notification/opt-out.ts";

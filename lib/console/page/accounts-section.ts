@@ -1,0 +1,44 @@
+import { type Html, html } from "#lib/html.ts";
+import type { AccountSummary } from "#lib/messenger/account/account-admin.ts";
+import { hiddenUnless, renderTable, type View } from "./view.ts";
+
+const describe = (account: AccountSummary, { state, words }: View): string => {
+  const { status, accounts } = words;
+  if (account.name === state?.account && state.leader) return status.labels[state.connection.kind];
+  if (account.holdCode !== null) return accounts.held(account.holdCode);
+  if (account.channel !== "whatsapp") return account.number === null ? accounts.unchecked : accounts.usable;
+  return account.number === null ? accounts.unlinked : accounts.linked;
+};
+
+// explicit roles as in outbox-section.ts
+const renderAccount = (account: AccountSummary, view: View): Html => {
+  const { words, state } = view;
+  const { columns, channels, states, show, shown } = words.accounts;
+  const { name, channel, department, pool, number, waiting } = account;
+  const isShown = name === state?.account;
+  const button = isShown
+    ? html`<span class="muted">${shown}</span>`
+    : html`<form method="post" action="/console/account?account=${name}" data-live><button class="quiet">${show(name)}</button></form>`;
+  return html`<tr id="account-${name}" role="row">
+<td role="cell" class="long">${name}${department && html` <span class="muted">${department}</span>`}</td>
+<td role="cell" data-label="${columns.channel}">${channels[channel]}</td>
+<td role="cell" data-label="${columns.pool}">${pool}</td>
+<td role="cell" data-label="${columns.state}">${states[account.state]}</td>
+<td role="cell" data-label="${columns.number}" class="phone">${(channel !== "sms" && number) || "–"}</td>
+<td role="cell" data-label="${columns.connection}">${describe(account, view)}</td>
+<td role="cell" data-label="${columns.waiting}">${waiting.toLocaleString(words.locale)}</td>
+<td role="cell" data-label="${columns.page}">${button}</td>
+</tr>`;
+};
+
+/** Renders the city's accounts, if there are several: the page shows one of them. `npm run account` changes them. */
+export const renderAccounts = (view: View): Html => {
+  const { columns, heading, hint } = view.words.accounts;
+  const { accounts = [] } = view.state ?? {};
+  const rows = accounts.map((account) => renderAccount(account, view));
+  return html`<section id="accounts" class="card" aria-labelledby="accounts-title"${hiddenUnless(accounts.length > 1)}>
+<h2 id="accounts-title">${heading}</h2>
+<p class="muted">${hint}</p>
+${renderTable("accounts", columns, rows)}
+</section>`;
+};

@@ -1,0 +1,24 @@
+import { type Html, html } from "#lib/html.ts";
+import { maxAnswerLength } from "#lib/messenger/outbox/answer.ts";
+import { hiddenUnless, may, type View } from "./view.ts";
+
+/** Renders the answer to persons who write to the city's number, and the form that changes it. */
+export const renderAnswer = (view: View): Html => {
+  const { words, state } = view;
+  const { answer } = words;
+  const current = state?.answer ? answer.current(state.answer) : answer.none;
+  return html`<section id="answering" class="card" aria-labelledby="answering-title"${hiddenUnless(may(view, "operator"))}>
+<h2 id="answering-title">${answer.heading}</h2>
+<p>${answer.text}</p>
+<p>${state ? current : undefined}</p>
+<details>
+<summary>${answer.summary}</summary>
+<form method="post" action="/console/answer" class="stack" data-live>
+<label for="answer-text">${answer.label}</label>
+<textarea id="answer-text" name="answer" rows="4" maxlength="${maxAnswerLength}" required></textarea>
+<div class="buttons"><button class="primary">${answer.save}</button>
+<button class="plain" formaction="/console/no-answer" formnovalidate>${answer.remove}</button></div>
+</form>
+</details>
+</section>`;
+};

@@ -1,0 +1,118 @@
+import { type Html, html } from "#lib/html.ts";
+import { maskPhone } from "#lib/messaging/phone.ts";
+import type { State } from "#lib/messaging/submission.ts";
+import type { MessageSummary, Obstacle } from "#lib/messenger/outbox/message.ts";
+import { adviceOfRefusal, describeReason } from "../words/advice.ts";
+import { formatSeconds, formatTime, hiddenUnless, renderAge, renderTable, type View } from "./view.ts";
+
+const queueNames = { PENDING: "waiting", SENDING: "sending" } as const;
+
+const tones: Record<State, string> = {
+  PENDING: "neutral",
+  SENDING: "waiting",
+  SENT: "good",
+  DELIVERED: "good",
+  READ: "good",
+  FAILED: "bad",
+  EXPIRED: "bad",
+  UNCERTAIN: "bad",
+  CANCELLED: "neutral",
+};
+
+const renderDepth = ({ state, words }: View, name: keyof typeof queueNames): Html => {
+  const { queue } = words;
+  const isKnown = state && !state.unread;
+  const { count, oldestSeconds } = state?.queue.find((depth) => depth.state === name) ?? {
+    count: 0,
+    oldestSeconds: 0,
+  };
+  const age = count > 0 ? queue.oldest(formatSeconds(oldestSeconds, words)) : queue.none;
+  return html`<div><dt>${queue[queueNames[name]]}</dt>
+<dd><span class="number">${isKnown ? count : "–"}</span> <span class="muted">${isKnown ? age : queue.unknown}</span></dd></div>`;
+};
+
+export const renderQueue = (view: View): Html =>
+  html`<section id="queue" class="card" aria-labelledby="queue-title">
+<h2 id="queue-title">${view.words.queue.heading}</h2>
+<dl class="tiles">${(["PENDING", "SENDING"] as const).map((name) => renderDepth(view, name))}</dl>
+</section>`;
+
+const renderObstacle = ({ name, until }: Obstacle, { words, now }: View): Html => {
+  const { obstacles, until: format } = words.messages;
+  return html`<li>${obstacles[name]}${until && html`, ${format(formatTime(until, now, words))}`}</li>`;
+};
+
+/** Renders why a message waits. */
+const renderObstacles = (obstacles: readonly Obstacle[], view: View): Html => {
+  const { waits, next } = view.words.messages;
+  if (obstacles.length === 0) return html`<div class="reason">${next}</div>`;
+  return html`<div class="reason">${waits}<ul>${obstacles.map((one) => renderObstacle(one, view))}</ul></div>`;
+};
+
+// explicit roles: on a narrow page `display: block` removes the roles of table elements
+const renderMessage = (message: MessageSummary, view: View): Html => {
+  const { id, kind, phone, sender, state, reason, code, attempts, acceptedAt, changedAt, obstacles } =
+    message;
+  const { words, now } = view;
+  const { columns, advice, kinds, states } = words.messages;
+  // a message that is SENT has a reason only if the phone could not decrypt it
+  const tone = reason && tones[state] === "good" ? "bad" : tones[state];
+  const said = tones[state] === "good" && !reason ? "" : describeReason(words, reason, code);
+  return html`<tr id="message-${id}" role="row">
+<td role="cell"><span class="state ${tone}">${state}</span>${states && html` <span class="muted">${states[state]}</span>`}${said && html` <span class="reason">${said}</span>`}${said && code && html` <span class="reason">${advice} ${adviceOfRefusal(words, code)}</span>`}${obstacles && renderObstacles(obstacles, view)}</td>
+<td role="cell" data-label="${columns.to}" data-cell="to" class="phone">${phone}</td>
+<td role="cell" data-label="${columns.sender}" data-cell="sender" class="long">${sender}</td>
+<td role="cell" data-label="${columns.kind}">${kinds[kind]}</td>
+<td role="cell" data-label="${columns.sends}">${attempts}</td>
+<td role="cell" data-label="${columns.accepted}">${renderAge(acceptedAt, now, words)}</td>
+<td role="cell" data-label="${columns.changed}">${renderAge(changedAt, now, words)}</td>
+<td role="cell" data-label="${columns.id}" data-cell="id"><code>${id}</code></td>
+</tr>`;
+};
+
+const describeFilter = ({ filter: { id, phone, sender }, words }: View): string[] => {
+  const { ofNumber, ofId, ofSender } = words.messages;
+  return [
+    ...(phone === undefined ? [] : [ofNumber(maskPhone(phone))]),
+    ...(id === undefined ? [] : [ofId(id)]),
+    ...(sender === undefined ? [] : [ofSender(sender)]),
+  ];
+};
+
+/** What was typed is not shown again: it may be a number. */
+const renderSearch = (view: View): Html => {
+  const { state, filter, words } = view;
+  const { query, queryHint, sender, everySender, search, clear, shown } = words.messages;
+  const described = describeFilter(view);
+  const options = (state?.senders ?? []).map(
+    (name) => html`<option${name === filter.sender ? html` selected` : undefined}>${name}</option>`,
+  );
+  return html`<form method="post" action="/console/search" class="search" role="search" data-live>
+<div><label for="query">${query}</label>
+<input id="query" name="query" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="60" aria-describedby="query-hint"></div>
+<div><label for="sender">${sender}</label>
+<select id="sender" name="sender"><option value="">${everySender}</option>${options}</select></div>
+<button class="plain">${search}</button>
+<p id="query-hint" class="muted">${queryHint}</p>
+</form>
+<form method="post" action="/console/search" class="shown" data-live${hiddenUnless(described.length > 0)}>
+<p id="filter">${described.length > 0 ? shown(described.join(", ")) : undefined}</p>
+<button class="quiet">${clear}</button>
+</form>`;
+};
+
+/** Renders the latest messages, or those that match the search, without their text. */
+export const renderMessages = (view: View): Html => {
+  const { words, filter } = view;
+  const { columns, heading, found, unavailable, none, noneFound } = words.messages;
+  const { messages = [], unread = !view.state } = view.state ?? {};
+  const isFiltered = Object.keys(filter).length > 0;
+  const empty = unread ? unavailable : isFiltered ? noneFound : none;
+  const rows = messages.map((message) => renderMessage(message, view));
+  return html`<section id="messages" class="card" aria-labelledby="messages-title">
+<h2 id="messages-title">${isFiltered ? found : heading}</h2>
+${renderSearch(view)}
+<p class="muted"${hiddenUnless(messages.length === 0)}>${empty}</p>
+${renderTable("messages", columns, rows, "messages")}
+</section>`;
+};

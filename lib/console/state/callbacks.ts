@@ -1,0 +1,47 @@
+import type postgres from "postgres";
+import { usernameOf } from "#lib/messaging/submission.ts";
+import { lastStatus } from "#lib/messenger/callback/event.ts";
+import { isRedirect } from "#lib/messenger/callback/post.ts";
+
+/** Where the changes of a sender's messages are sent, and what waits for it. */
+export interface CallbackSummary {
+  readonly id: number;
+  readonly sender: string;
+  /** Without its path, which may contain a token. */
+  readonly host: string;
+  /** Failures in a row; 0 while the address accepts events. */
+  readonly failures: number;
+  /** Of the last attempt that failed; null without an answer, and for none. */
+  readonly lastStatus: number | null;
+  /** Whether that was a redirect, which is not followed. */
+  readonly redirects: boolean;
+  /** When the address answered 410, so that it gets nothing more. */
+  readonly disabledAt: Date | null;
+  readonly waiting: number;
+  /** When the oldest change that waits was. */
+  readonly oldest: Date | null;
+  readonly dead: number;
+}
+
+const maxCallbacks = 100;
+
+type Row = Omit<CallbackSummary, "host" | "redirects"> & { url: string };
+
+/** Lists the callbacks by sender. */
+export const listCallbacks = async (sql: postgres.ISql): Promise<CallbackSummary[]> => {
+  const rows = await sql<Row[]>`
+    select callback.id::float8 as id, sender, url, failures, waiting, oldest, dead,
+      ${lastStatus(sql)} as "lastStatus", disabled_at as "disabledAt"
+    from messaging.callback cross join lateral (
+      select count(*) filter (where given_up_at is null)::int as waiting,
+        count(*) filter (where given_up_at is not null)::int as dead,
+        min(at) filter (where given_up_at is null) as oldest
+      from messaging.callback_event where callback_id = callback.id) counted
+    order by sender, url limit ${maxCallbacks}`;
+  return rows.map(({ url, sender, ...row }) => ({
+    ...row,
+    sender: usernameOf(sender),
+    host: new URL(url).host,
+    redirects: row.lastStatus !== null && isRedirect(row.lastStatus),
+  }));
+};

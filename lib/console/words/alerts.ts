@@ -1,0 +1,213 @@
+import { refusals } from "#lib/channels/platform-codes.ts";
+
+const en = {
+  heading: "What is wrong",
+  none: "Everything is working; nothing to do.",
+  noneStandby:
+    "Nothing in the outbox needs attention. This task stands by; the leader's console shows the connection.",
+  count: (count: number) =>
+    count === 1 ? "1 problem needs attention." : `${count} problems need attention.`,
+  columns: { what: "Problem", since: "Since", todo: "What to do" },
+  unknownSince: "unknown",
+  state: {
+    what: "The messenger is running, but its state cannot be read.",
+    todo: "See its log.",
+  },
+  unavailable: {
+    what: "The database is unavailable: no messages are accepted or sent, and queue and messages cannot be shown.",
+    todo: "Runbook, “Database down”. The connection below is current.",
+  },
+  slow: {
+    what: "The database responds, but has no connection left for the console, or takes longer than 2 s to read queue and messages: they cannot be shown.",
+    todo: "Runbook, “Database busy”. The connection below is current.",
+  },
+  unlinked: {
+    what: "No phone is linked: nothing is sent.",
+    todo: "Link a phone below; until then messages stay queued.",
+  },
+  stopped: (says: string, code: number) => `${says} The messenger does not try to log in (code ${code}).`,
+  banned: (says: string, until: string) => `${says} The messenger does not try to log in before ${until}.`,
+  replaced: {
+    what: "Another program uses this WhatsApp link and has replaced this connection: nothing is sent.",
+    todo: "Stop that program; the messenger reclaims the link by itself.",
+  },
+  disconnected: {
+    what: (says: string) => `${says} Nothing is sent.`,
+    todo: (operator: string) => `The task reconnects automatically; messages stay queued. ${operator}`,
+  },
+  unreachable: {
+    what: "The platform of this account cannot be reached, or its settings cannot be read: it sends nothing.",
+    todo: "Runbook, “Channel rejected or unreachable”.",
+  },
+  rejected: (code: number) => ({
+    what: `The platform rejects this account, code ${code}: it sends nothing.`,
+    todo: "Runbook, “Channel rejected or unreachable”.",
+  }),
+  otherAccount: (name: string) => ({
+    what: `The account ${name} cannot send: it is not linked, has no valid settings, or its platform rejects it.`,
+    todo: "Choose it below, under “Accounts”.",
+  }),
+  otherUnreachable: (name: string) => ({
+    what: `The account ${name} is not connected to its platform: it sends nothing.`,
+    todo: "Choose it below, under “Accounts”. If none can be reached, check the network.",
+  }),
+  paused: {
+    what: "Sending is paused: messages stay queued until they expire.",
+    todo: "Ask who paused it and why; then press “Resume sending”.",
+  },
+  limited: {
+    what: (end: string) => `WhatsApp accepts no messages to new contacts until ${end}; they stay queued.`,
+    todo: "Stop bulk senders. Do not restart the task or unlink the phone.",
+  },
+  tooFast: {
+    what: (end: string) =>
+      `WhatsApp says that the account sends too fast: nothing is sent until ${end}; messages stay queued.`,
+    todo: refusals["429"].operator,
+  },
+  outage: {
+    what: (service: string) => `${service} stay queued.`,
+    todo: "Nothing: the messenger retries every 2 minutes at the latest. If it lasts an hour, tell the developers.",
+  },
+  urgentOld: {
+    what: (age: string) => `A one-time code or transactional message has waited for ${age}.`,
+    todo: "See why below, under “Latest messages”.",
+  },
+  old: {
+    what: (age: string) => `A reminder or bulk message has waited for ${age}; messages expire after 72 h.`,
+    todo: "Ask the sender of the least important messages to stop.",
+  },
+  unresolved: {
+    what: (count: number) =>
+      `${count} ${count === 1 ? "reply" : "replies"} such as STOP came from people whose number the platform hides: they still get reminders.`,
+    todo: "Find out who wrote, such as on the linked phone, and opt these numbers out below. After a week this is no longer shown.",
+  },
+  callback: {
+    what: (host: string, sender: string) =>
+      `The address for callbacks of ${sender} at ${host} has answered 410 and is disabled: the backend learns no more states.`,
+    todo: (sender: string) =>
+      `Ask the owners of the backend. Add the address again or remove it; both commands need it as it is in: npm run callback -- list ${sender}`,
+  },
+  callbackRedirects: {
+    what: (host: string, sender: string) =>
+      `The address for callbacks of ${sender} at ${host} answers with a redirect, which is not followed: the backend learns no states.`,
+    todo: (sender: string) =>
+      `Ask the owners of the backend for the address that it leads to, remove this one, and add theirs. See: npm run callback -- list ${sender}`,
+  },
+  callbackFails: {
+    what: (host: string, sender: string) =>
+      `The address for callbacks of ${sender} at ${host} fails: changes wait, and become dead letters after 24 h.`,
+    todo: (sender: string) =>
+      `Ask the owners of the backend. To see what it answers: npm run callback -- test ${sender}`,
+  },
+  job: {
+    what: (job: string, reason: string) => `The job ${job} failed: ${reason}.`,
+    todo: (command: string) => `Fix the reason, then run: ${command}`,
+  },
+};
+
+const id: typeof en = {
+  heading: "Yang bermasalah",
+  none: "Semua berfungsi; tidak ada yang perlu ditangani.",
+  noneStandby:
+    "Tidak ada yang perlu ditangani di outbox. Task ini bersiaga; konsol leader menampilkan koneksinya.",
+  count: (count) => `${count} masalah perlu ditangani.`,
+  columns: { what: "Masalah", since: "Sejak", todo: "Yang harus dilakukan" },
+  unknownSince: "tidak diketahui",
+  state: {
+    what: "Messenger berjalan, tetapi statusnya tidak dapat dibaca.",
+    todo: "Lihat log-nya.",
+  },
+  unavailable: {
+    what: "Basis data tidak tersedia: tidak ada pesan yang diterima atau dikirim, dan antrean serta pesan tidak dapat ditampilkan.",
+    todo: "Runbook, “Database down”. Koneksi di bawah ini tetap aktual.",
+  },
+  slow: {
+    what: "Basis data merespons, tetapi tidak ada koneksi tersisa untuk konsol, atau pembacaan antrean dan pesan melebihi 2 detik sehingga keduanya tidak dapat ditampilkan.",
+    todo: "Runbook, “Database busy”. Koneksi di bawah ini tetap aktual.",
+  },
+  unlinked: {
+    what: "Tidak ada telepon yang tertaut: tidak ada yang dikirim.",
+    todo: "Tautkan telepon di bawah; sampai saat itu pesan tetap di antrean.",
+  },
+  stopped: (says, code) => `${says} Login tidak dicoba (kode ${code}).`,
+  banned: (says, until) => `${says} Login tidak dicoba sebelum ${until}.`,
+  replaced: {
+    what: "Program lain memakai tautan WhatsApp ini dan menggantikan koneksi ini: tidak ada yang dikirim.",
+    todo: "Hentikan program itu; messenger mengambil kembali tautannya sendiri.",
+  },
+  disconnected: {
+    what: (says) => `${says} Tidak ada yang dikirim.`,
+    todo: (operator) => `Task menyambung kembali secara otomatis; pesan tetap di antrean. ${operator}`,
+  },
+  unreachable: {
+    what: "Platform akun ini tidak dapat dijangkau, atau setelannya tidak dapat dibaca: akun ini tidak mengirim apa pun.",
+    todo: "Runbook, “Channel rejected or unreachable”.",
+  },
+  rejected: (code) => ({
+    what: `Platform menolak akun ini, kode ${code}: akun ini tidak mengirim apa pun.`,
+    todo: "Runbook, “Channel rejected or unreachable”.",
+  }),
+  otherAccount: (name) => ({
+    what: `Akun ${name} tidak dapat mengirim: belum ditautkan, setelannya belum benar, atau ditolak platformnya.`,
+    todo: "Pilih akun itu di bawah, pada bagian “Akun”.",
+  }),
+  otherUnreachable: (name) => ({
+    what: `Akun ${name} tidak tersambung ke platformnya: akun ini tidak mengirim apa pun.`,
+    todo: "Pilih akun itu di bawah, pada bagian “Akun”. Bila tidak ada yang terjangkau, periksa jaringan.",
+  }),
+  paused: {
+    what: "Pengiriman dijeda: pesan tetap di antrean sampai kedaluwarsa.",
+    todo: "Tanyakan siapa yang menjeda dan mengapa; lalu tekan “Lanjutkan pengiriman”.",
+  },
+  limited: {
+    what: (end) => `WhatsApp tidak menerima pesan ke kontak baru sampai ${end}; pesan tetap di antrean.`,
+    todo: "Hentikan pengirim massal. Jangan memulai ulang task atau melepas tautan telepon.",
+  },
+  tooFast: {
+    what: (end) =>
+      `WhatsApp menyatakan akun mengirim terlalu cepat: tidak ada yang dikirim sampai ${end}; pesan tetap di antrean.`,
+    todo: "Hentikan pengirim massal. Jangan menaikkan laju pengiriman.",
+  },
+  outage: {
+    what: (service) => `${service} tetap di antrean.`,
+    todo: "Tidak perlu tindakan: messenger mencoba lagi paling lambat setiap 2 menit. Bila berlangsung satu jam, beri tahu developer.",
+  },
+  urgentOld: {
+    what: (age) => `Kode sekali pakai atau pesan transaksional sudah menunggu ${age}.`,
+    todo: "Lihat sebabnya di bawah, pada “Pesan terbaru”.",
+  },
+  old: {
+    what: (age) => `Pengingat atau pesan massal sudah menunggu ${age}; pesan kedaluwarsa setelah 72 jam.`,
+    todo: "Minta pengirim pesan yang paling tidak penting untuk berhenti.",
+  },
+  unresolved: {
+    what: (count) =>
+      `${count} balasan seperti STOP datang dari orang yang nomornya disembunyikan platform: mereka masih menerima pengingat.`,
+    todo: "Cari tahu siapa yang menulis, misalnya di telepon yang tertaut, lalu hentikan pengingat ke nomor itu di bawah. Setelah seminggu ini tidak ditampilkan lagi.",
+  },
+  callback: {
+    what: (host, sender) =>
+      `Alamat callback ${sender} di ${host} menjawab 410 dan dinonaktifkan: backend itu tidak menerima status lagi.`,
+    todo: (sender) =>
+      `Tanyakan kepada pemilik backend. Tambahkan lagi alamatnya atau hapus; alamat lengkapnya ada di: npm run callback -- list ${sender}`,
+  },
+  callbackRedirects: {
+    what: (host, sender) =>
+      `Alamat callback ${sender} di ${host} menjawab dengan pengalihan, yang tidak diikuti: backend itu tidak menerima status.`,
+    todo: (sender) =>
+      `Minta alamat tujuannya kepada pemilik backend, hapus alamat ini, lalu tambahkan yang baru. Lihat: npm run callback -- list ${sender}`,
+  },
+  callbackFails: {
+    what: (host, sender) =>
+      `Alamat callback ${sender} di ${host} gagal: perubahan menunggu, dan menjadi dead letter setelah 24 jam.`,
+    todo: (sender) =>
+      `Tanyakan kepada pemilik backend. Untuk melihat jawabannya: npm run callback -- test ${sender}`,
+  },
+  job: {
+    what: (job, reason) => `Job ${job} gagal: ${reason}.`,
+    todo: (command) => `Atasi sebabnya, lalu jalankan: ${command}`,
+  },
+};
+
+/** What is wrong, and what to do. */
+export const alerts = { en, id };

@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { disconnections, findDisconnection, type Reaction } from "#lib/channels/platform-codes.ts";
+
+const does: Readonly<Record<Reaction, string>> = {
+  restart: "reconnects at once",
+  retry: "reconnects after 1 to 60 s",
+  "retry-slowly": "reconnects every five minutes",
+  wait: "waits until the ban ends",
+  update: "looks up the version once, then stops",
+  relink: "deletes the link's keys, then stops",
+  stop: "stops until an operator acts",
+  yield: "reconnects after 10 s",
+};
+
+test("the runbook has a row for each code, with the words of the console", () => {
+  const written = readFileSync("infra/RUNBOOK.md", "utf8")
+    .split("\n")
+    .filter((line) => /^\| \d{3} \|/.test(line));
+  const expected = Object.entries(disconnections).map(
+    ([code, { says, reaction, operator }]) => `| ${code} | ${says} | ${does[reaction]} | ${operator} |`,
+  );
+  expect(written.filter((line) => expected.includes(line))).toEqual(expected);
+});
+
+test.each([499, undefined])("the code %s, which has no row, is retried", (code) =>
+  expect(findDisconnection(code).reaction).toBe("retry"),
+);

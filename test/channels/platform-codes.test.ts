@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { actions, describeRefusal, refusalOf, refusals } from "#lib/channels/platform-codes.ts";
+
+test("the runbook has the table of rejections", () => {
+  const rows = Object.entries(refusals).map(
+    ([code, { says, action, operator }]) => `| ${code} | ${says} | ${actions[action]} | ${operator} |`,
+  );
+  const runbook = readFileSync("infra/RUNBOOK.md", "utf8");
+  const [, table = ""] = /\n\| Code .*\n\| ---.*\n((?:\|.*\n)+)/.exec(runbook) ?? [];
+  expect(table.trim().split("\n")).toEqual(rows);
+});
+
+test.each([
+  ["463", "pause"],
+  ["500", "wait"],
+  ["503", "wait"],
+  ["599", "wait"],
+  ["50", "fail"],
+  ["488", "fail"],
+  ["constructor", "fail"],
+])("code %s has the action %s", (code, action) => {
+  expect(refusalOf(code).action).toBe(action);
+});
+
+test("the reason of a failed message has the code and words", () => {
+  expect(describeRefusal("404")).toBe("rejected by the platform, code 404: the number has no account");
+});

@@ -1,0 +1,214 @@
+import { describe, expect, test } from "vitest";
+import { listAlerts } from "#lib/console/page/alerts.ts";
+import type { View } from "#lib/console/page/view.ts";
+import type { CallbackSummary } from "#lib/console/state/callbacks.ts";
+import type { Connection, ConsoleState } from "#lib/console/state/state.ts";
+import { type Language, languages } from "#lib/console/words/language.ts";
+import { connected } from "../steps/console-state.ts";
+import { openLoggedIn } from "./console-browser.ts";
+
+const now = new Date("2030-01-31T20:00:00Z");
+const ago = (seconds: number) => new Date(now.getTime() - seconds * 1_000);
+const well = (): ConsoleState => {
+  const state = connected();
+  const callbacks = state.callbacks.filter(({ failures }) => failures === 0);
+  return { ...state, callbacks, runs: [], failedJobs: [] };
+};
+const with_ = (connection: Partial<Connection>): ConsoleState => ({
+  ...well(),
+  connection: { kind: "open", since: ago(3_600).toISOString(), ...connection },
+});
+const alertsOf = (state: ConsoleState | undefined, language: Language = "en") => {
+  const operator = { id: "sari", name: "sari", role: "viewer" as const };
+  const words = languages[language];
+  const view: View = { operator, state, filter: {}, notice: undefined, now, language, words };
+  return listAlerts(view);
+};
+const due = {
+  paused: 0,
+  ...{ pending: 1, sending: 0 },
+  ...{ oldest_seconds: 0, oldest_urgent_seconds: 0, callback_seconds: 0 },
+} as const;
+
+const callbackThat = (fails: Partial<CallbackSummary>): ConsoleState => {
+  const [callback = expect.fail("has no callback")] = well().callbacks;
+  return { ...well(), callbacks: [{ ...callback, id: 1, failures: 2, ...fails }] };
+};
+
+describe("what is wrong has its start and what to do", () => {
+  test.each<[string, ConsoleState | undefined, string, RegExp, number | undefined]>([
+    ["state", undefined, "its state cannot be read", /log/, undefined],
+    ["unavailable", { ...well(), unread: "unavailable" }, "is unavailable", /“Database down”/, undefined],
+    ["slow", { ...well(), unread: "slow" }, "takes longer than 2 s", /“Database busy”/, undefined],
+    ["unlinked", with_({ kind: "pairing" }), "No phone is linked", /Link a phone/, 3_600],
+    [
+      "passkey",
+      with_({ kind: "pairing", passkey: true }),
+      "requires the account's passkey",
+      /Do not scan/,
+      3_600,
+    ],
+    [
+      "callback-1",
+      callbackThat({ disabledAt: ago(600) }),
+      "tax-office at events.city.example has answered 410",
+      /npm run callback -- list tax-office/,
+      600,
+    ],
+    [
+      "callback-1",
+      callbackThat({ redirects: true, oldest: ago(60) }),
+      "answers with a redirect",
+      /list tax/,
+      60,
+    ],
+    ["callback-1", callbackThat({ lastStatus: 503, oldest: ago(3_600) }), "fails", /-- test tax-/, 3_600],
+    ["stopped", with_({ kind: "stopped", answer: 403 }), "(code 403)", /follow its instructions/, 3_600],
+    [
+      "banned",
+      with_({ kind: "closed", answer: 402, retryAt: "2030-02-02T03:30:00Z" }),
+      "before 2 Feb 2030 10:30 (Jakarta)",
+      /send less/,
+      3_600,
+    ],
+    ["replaced", with_({ kind: "replaced" }), "Another program", /Stop that program/, 3_600],
+    ["disconnected", with_({ kind: "closed", answer: 503 }), "unavailable", /reconnects/, 3_600],
+    ["paused", { ...well(), paused: true, pausedSince: ago(60) }, "paused", /Resume sending/, 60],
+    [
+      "urgentOld",
+      { ...well(), due: { ...due, oldest_seconds: 900, oldest_urgent_seconds: 600 } },
+      "waited for 10 min",
+      /Latest messages/,
+      600,
+    ],
+    ["old", { ...well(), due: { ...due, oldest_seconds: 86_400 } }, "waited for 1 d", /stop/, 86_400],
+    [
+      "limited",
+      { ...well(), limits: { pausedSeconds: 1_800 }, limitedSince: ago(7_200) },
+      "until 03:30 (Jakarta)",
+      /Stop bulk/,
+      7_200,
+    ],
+    [
+      "tooFast",
+      { ...well(), limits: { stoppedSeconds: 1_800 }, stoppedSince: ago(600) },
+      "nothing is sent until 03:30 (Jakarta)",
+      /Stop bulk/,
+      600,
+    ],
+    [
+      "mediaOutage",
+      { ...well(), limits: { outages: [{ service: "media", seconds: 30, ageSeconds: 120 }] } },
+      "media servers accept no uploads; images and files stay queued",
+      /an hour/,
+      120,
+    ],
+  ])("%s", (name, state, what, todo, seconds) => {
+    const found = alertsOf(state);
+    expect(found.map((alert) => alert.name)).toEqual([name]);
+    expect(found[0]?.what).toContain(what);
+    expect(found[0]?.todo).toMatch(todo);
+    expect(found[0]?.since).toEqual(seconds === undefined ? undefined : ago(seconds));
+  });
+
+  test("of a job is the command that replays the last failed run, since the first", () => {
+    const failed = { job: "document-status", reason: "because", scheduledAt: ago(300), since: ago(3_600) };
+    const [alert] = alertsOf({ ...well(), failedJobs: [failed] });
+    expect(alert?.todo).toContain("npm run notify -- replay document-status --at 2030-01-31T19:55:00.000Z");
+    expect(alert?.since).toEqual(ago(3_600));
+  });
+});
+
+test("the worst is first: what stops all messages, then some", () => {
+  const state: ConsoleState = {
+    ...connected(),
+    connection: { kind: "stopped", answer: 401, since: ago(60).toISOString() },
+    paused: true,
+    limits: { pausedSeconds: 60 },
+    due: { ...due, oldest_seconds: 86_400, oldest_urgent_seconds: 700 },
+  };
+  const names = alertsOf(state).map(({ name }) => name);
+  expect(names).toEqual(["stopped", "paused", "urgentOld", "limited", "callback-1", "job"]);
+});
+
+test("a connection or a service that failed less than a minute ago is no alert: it is usually back by then", () => {
+  expect(alertsOf(with_({ kind: "closed", since: ago(59).toISOString() }))).toEqual([]);
+  const outages = [{ service: "media", seconds: 10, ageSeconds: 59 }] as const;
+  expect(alertsOf({ ...well(), limits: { outages } })).toEqual([]);
+});
+
+describe("since an account was last connected", () => {
+  const [main] = connected().accounts;
+  const accounts = (downSince: Date, name = "main") => [
+    { ...main, name, downSince } as NonNullable<typeof main>,
+  ];
+
+  test.each(["closed", "connecting", "unreachable"] as const)(
+    "10 minutes count, although the last attempt of one that is %s was now",
+    (kind) => {
+      const state = { ...with_({ kind, since: ago(1).toISOString() }), accounts: accounts(ago(600)) };
+      expect(alertsOf(state)[0]?.since).toEqual(ago(600));
+      expect(alertsOf({ ...state, accounts: accounts(ago(59)) })).toEqual([]);
+    },
+  );
+
+  test.each([
+    ["another account that this task may not lead", { accounts: accounts(ago(60), "tax") }],
+    ["the only account, on the page of a standby", { accounts: accounts(ago(60)), leader: false }],
+  ])("a minute of %s counts", (_, more) => {
+    expect(alertsOf({ ...well(), ...more }).map(({ since }) => since)).toEqual([ago(60)]);
+    const spare = more.accounts.map((one) => ({ ...one, state: "spare" as const }));
+    expect(alertsOf({ ...well(), ...more, accounts: spare })).toEqual([]);
+  });
+});
+
+test("when nothing is wrong the page says so, and a standby speaks only of the outbox", async () => {
+  const { get, messenger } = await openLoggedIn();
+  messenger.state = well();
+  expect((await get()).body).toContain("Everything is working; nothing to do.");
+  messenger.state = { ...well(), leader: false };
+  expect((await get()).body).toContain("This task stands by");
+});
+
+describe("the language", () => {
+  test.each([
+    ["id-ID,id;q=0.9,en;q=0.8", "id"],
+    ["en-US,id;q=0.5", "en"],
+    ["in", "id"],
+    ["fr, id;q=0.3", "id"],
+    ["id;q=0, en", "en"],
+    ["fr", "en"],
+  ])("of a browser that prefers %s is %s", async (header, language) => {
+    const { get } = await openLoggedIn();
+    const { body } = await get("", { "accept-language": header });
+    expect(body).toContain(`<html lang="${language}">`);
+    expect(body).toContain(languages[language as Language].queue.heading);
+  });
+
+  test("of the switch prevails, and an unknown one does not exist", async () => {
+    const { get, browser } = await openLoggedIn();
+    const { headers, statusCode } = await get("/language/id");
+    expect([statusCode, headers.location]).toEqual([303, "/console"]);
+    expect(headers["set-cookie"]).toMatch(/^console-language=id; Path=\/console; HttpOnly; SameSite=Strict/);
+    const cookie = `${browser.cookie}; console-language=id`;
+    const { body } = await get("", { cookie, "accept-language": "en" });
+    expect(body).toContain("Jeda pengiriman");
+    expect((await get("/language/fr")).statusCode).toBe(404);
+  });
+
+  test("of the reason of a message is the reader's, also where it is stored in English", async () => {
+    const { get } = await openLoggedIn();
+    const { body } = await get("", { "accept-language": "id" });
+    expect(body).toContain("ditolak platform, kode 479: perangkat atau kunci penerima sudah tidak aktual");
+    expect(body).toContain("platform tidak menjawab");
+  });
+
+  test("of the API's names of states stays, and their meaning is beside them in the reader's", async () => {
+    const { get } = await openLoggedIn();
+    const { body } = await get("", { "accept-language": "id" });
+    expect(body).toMatch(/>PENDING<\/span> <span class="muted">menunggu</);
+    expect(body).toContain("40 SENT (terkirim)");
+    expect(body).toContain(">gambar</td>");
+    expect((await get("", { "accept-language": "en" })).body).not.toContain("menunggu");
+  });
+});

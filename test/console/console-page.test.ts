@@ -1,0 +1,114 @@
+import { expect, test } from "vitest";
+import { operator } from "../steps/console.ts";
+import { connected, pairing, qrText } from "../steps/console-state.ts";
+import { host, openLoggedIn } from "./console-browser.ts";
+
+test("every answer has the security headers", async () => {
+  const { get, post } = await openLoggedIn();
+  const answers = [
+    ...(await Promise.all(
+      ["", "/login", "/console.css", "/console.js", "/nowhere"].map((path) => get(path)),
+    )),
+    await post("/pause"),
+    await post("/pause", {}, { host }),
+    await post("/login", {}),
+  ];
+  for (const { headers } of answers)
+    expect(headers).toMatchObject({
+      "content-security-policy": expect.stringMatching(
+        /^default-src 'none'; script-src 'self'; style-src 'self';/,
+      ),
+      "x-frame-options": "DENY",
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "same-origin",
+      "cache-control": "no-store",
+    });
+  for (const { headers } of answers)
+    expect(headers["content-security-policy"]).not.toMatch(/unsafe|https?:|\*/);
+});
+
+test("the page has no inline script or style", async () => {
+  const { get, messenger } = await openLoggedIn();
+  for (const state of [connected(), pairing()]) {
+    messenger.state = state;
+    const { body } = await get();
+    expect(body).not.toMatch(/<style|style=|<script(?! type="module" src=)|\son[a-z]+=/i);
+  }
+});
+
+test("each job has the commands to preview, run and repeat it", async () => {
+  const { get, messenger } = await openLoggedIn();
+  const { body } = await get();
+  expect(messenger.state.jobs?.length).toBeGreaterThan(0);
+  for (const job of messenger.state.jobs ?? [])
+    for (const line of [`run ${job} --dry-run`, `run ${job}`, `replay ${job}`])
+      expect(body).toContain(`<code>npm run notify -- ${line}</code>`);
+});
+
+test("a bulk run has a link to its report, and can be cancelled while messages wait", async () => {
+  const { get, messenger, post } = await openLoggedIn();
+  const { body } = await get();
+  expect(body).toContain('href="/console/bulk/report?run=vaccination-march"');
+  const form = /<details>\n<summary>Cancel the run…[\s\S]+?<\/form>/.exec(body)?.[0];
+  expect(form).toContain('name="run" value="vaccination-march"');
+  expect(form).toContain("Cancel 1480 messages");
+  await post("/cancel-run", { run: "vaccination-march" });
+  expect((await get()).body).toContain("The run was not cancelled: tick the box to confirm.");
+  expect(messenger.calls).toEqual([]);
+  await post("/cancel-run", { run: "vaccination-march", confirmed: "yes" });
+  expect(messenger.calls).toEqual(["cancel run vaccination-march"]);
+  messenger.state = {
+    ...messenger.state,
+    runs: (messenger.state.runs ?? []).map((run) => ({ ...run, messages: {} })),
+  };
+  expect((await get()).body).toContain("<details hidden>\n<summary>Cancel the run…");
+});
+
+test("untrusted values are escaped", async () => {
+  const { get, messenger } = await openLoggedIn();
+  const [message] = messenger.state.messages;
+  if (!message) throw new Error("no message");
+  const reason = `<img src=x onerror="alert('1')">&amp;`;
+  messenger.state = { ...messenger.state, messages: [{ ...message, state: "FAILED", reason }] };
+  const { body } = await get();
+  expect(body).toContain("&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;amp;");
+  expect(body).not.toContain("<img");
+});
+
+test("reports that the state cannot be read", async () => {
+  const { get } = await openLoggedIn({ readState: () => Promise.reject(new Error("10.1.2.3")) });
+  const { statusCode, body } = await get();
+  expect(statusCode).toBe(200);
+  expect(body).toContain("its state cannot be read");
+  expect(body).not.toContain("10.1.2.3");
+});
+
+test("offers linking and unlinking only at the leader", async () => {
+  const { get, messenger } = await openLoggedIn();
+  messenger.state = { ...pairing(), leader: false };
+  const { body } = await get();
+  expect(body).toContain("Another task is the leader");
+  expect(body).toMatch(/<section id="linking"[^>]* hidden>/);
+  expect(body).toMatch(/<section id="unlinking"[^>]* hidden>/);
+  expect(body).not.toContain('class="qr"');
+});
+
+test("no password, cookie, code or number reaches the log", async () => {
+  const { post, get, browser, lines } = await openLoggedIn();
+  await post("/login", { username: "typed a passphrase here", password: "wrong one" });
+  await post("/pairing-code", { phone: "6281234567890" });
+  await get();
+  const log = lines.join("");
+  expect(log).toContain("operator logged in");
+  expect(log).toContain('"action":"pairing-code"');
+  for (const secret of [
+    operator.password,
+    "passphrase",
+    "wrong one",
+    browser.cookie.slice(8),
+    "K7PX",
+    "62812345",
+  ])
+    expect(log).not.toContain(secret);
+  expect(log).not.toContain(qrText);
+});
