@@ -26,8 +26,6 @@ const Environment = z.object({
   DATABASE_TLS: z._default(z.enum(["verify-full", "disable"]), "verify-full"),
   /** Secret with `{version, pepper}` for digests of values that must not be stored in plain text. */
   PEPPER_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
-  /** That of the numbers that opted out, for a command that needs two. */
-  OPT_OUT_PEPPER_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Secret with the key that signs access tokens, a JWK of `kty: "oct"`. */
   TOKEN_KEY_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** URL of the legacy authentication system. */

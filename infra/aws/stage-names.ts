@@ -7,7 +7,7 @@ export const secretsPrefix = (stage: string): string => `municipal/${stage}/`;
 
 export const secretName = (stage: string, name: SecretName): string => `${secretsPrefix(stage)}${name}`;
 
-/** Returns the full name of a usage plan in a stage. `npm run partner` finds the plan by it. */
+/** Returns the full name of a usage plan in a stage. `npm run city -- partner` finds the plan by it. */
 export const usagePlanName = (stage: string, plan: string): string => `municipal-${stage}-${plan}`;
 
 /** The messenger's port. */
@@ -16,11 +16,14 @@ export const messengerPort = 8080;
 /** DNS name of the messenger in the private zone of its stage. */
 export const messengerHost = { name: "messenger", zone: (stage: string) => `municipal-${stage}.internal` };
 
+export const messengerUrl = (stage: string): string =>
+  `http://${messengerHost.name}.${messengerHost.zone(stage)}:${messengerPort}`;
+
 /** The URLs of the systems that functions call, by environment variable. */
 export const upstreamUrls = ({ stage, upstream }: Config): Readonly<Record<Upstream, string>> => ({
   LEGACY_AUTH_URL: upstream.legacyAuthUrl,
   EMPLOYEE_SYSTEM_URL: upstream.employeeSystemUrl,
-  MESSENGER_URL: `http://${messengerHost.name}.${messengerHost.zone(stage)}:${messengerPort}`,
+  MESSENGER_URL: messengerUrl(stage),
 });
 
 /** The ports of the legacy systems. */

@@ -4,10 +4,10 @@ import {
   type AccountTerms,
   accountDirectory,
 } from "#lib/messenger/account/account-admin.ts";
-import { CommandError, command, type Reply, runCommand, WrongCall } from "./command.ts";
-import { withDirectoryOf } from "./connect.ts";
-import { readName, stage } from "./credential.ts";
+import { CommandError, type Reply, WrongCall } from "./command.ts";
+import { readName } from "./credential.ts";
 import { formatTable, formatTime } from "./output.ts";
+import { noun, withDirectoryOf } from "./stage.ts";
 
 const readAccount = readName("ACCOUNT", "health-1");
 const readPool = readName("POOL", "health");
@@ -81,18 +81,18 @@ const problems = {
 const change = (name: string, terms: AccountTerms) => async (directory: Directory) => {
   const outcome = await directory.change(name, terms);
   if (outcome !== "changed")
-    throw new CommandError(`${name}: ${problems[outcome]}. See: npm run account -- list`);
+    throw new CommandError(`${name}: ${problems[outcome]}. See: npm run city -- account list`);
   return show(directory, name);
 };
 
 const about = `Manage the accounts that send messages: each is linked to one number in the console.
 
 ACCOUNT is a name of lower-case letters, digits and dashes, such as health-1. A new stage has one, main, in the pool city.
-The accounts of a pool share the messages of its senders (npm run sender -- limit SENDER --pool POOL). A recipient keeps its
+The accounts of a pool share the messages of its senders (npm run city -- sender limit SENDER --pool POOL). A recipient keeps its
 account while that one can send; of an account that cannot, the others send what has not left. Accounts of the channels cloud-api
 and sms send what those of the channel before cannot deliver; their settings are in the secret messenger-channels.`;
 
-export const run = command("account", about, (program, answer) => {
+export const run = noun("account", about, (program, answer) => {
   program
     .command("add")
     .description("add an account; then link its number in the console, or put its settings into a secret")
@@ -101,17 +101,15 @@ export const run = command("account", about, (program, answer) => {
     .option(...department)
     .option(...pool)
     .option("--spare", "connected, but used only when no other account of its pool can send", false)
-    .option(...stage)
     .action(
-      answer((name, { stage: on, spare, ...terms }) =>
-        withDirectory({ stage: on }, add(name, { ...terms, ...(spare && { state: "spare" }) })),
+      answer((name, { spare, ...terms }) =>
+        withDirectory(add(name, { ...terms, ...(spare && { state: "spare" }) })),
       ),
     );
   program
     .command("list")
     .description("list accounts with their numbers and how many messages wait for each; times are in UTC")
-    .option(...stage)
-    .action(answer((given) => withDirectory(given, list)));
+    .action(answer(() => withDirectory(list)));
   program
     .command("change")
     .description("change an account; takes effect within seconds")
@@ -123,14 +121,11 @@ export const run = command("account", about, (program, answer) => {
       "active, spare, or retired for good: it disconnects, and others send its messages",
       readState,
     )
-    .option(...stage)
     .action(
-      answer((name, { stage: on, ...terms }) => {
+      answer((name, terms) => {
         if (Object.keys(terms).length === 0)
           throw new WrongCall("Give at least one of --department, --pool and --state");
-        return withDirectory({ stage: on }, change(name, terms));
+        return withDirectory(change(name, terms));
       }),
     );
 });
-
-if (import.meta.main) await runCommand(run);

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { findBucket, readAnchors, type StoredAnchor } from "./audit-anchors.ts";
-import { CommandError, command, readWhole, runCommand, WrongCall } from "./command.ts";
-import { requireStageDatabase, withConnection } from "./connect.ts";
+import { CommandError, readWhole, WrongCall } from "./command.ts";
+import { findStage, noun, withConnection } from "./stage.ts";
 
 const sealsPerQuery = 200;
 
@@ -105,21 +105,17 @@ const describe = (newest: Verdict | undefined, compared: number | undefined): st
   if (!newest) return "There are no seals yet. Nothing to do: maintenance seals reads within 15 minutes.";
   const valid = `All ${newest.id} seals are valid${compared === undefined ? "" : `, ${compared} of them by their anchors`}.`;
   if (compared !== undefined) return `${valid} Nothing to do.`;
-  return `${valid}\nThis check cannot detect recreated seals. On a stage, run: npm run audit -- verify --stage STAGE`;
+  return `${valid}\nThis check cannot detect recreated seals. On a stage, run: npm run city -- audit verify --stage STAGE`;
 };
 
-export const run = command("audit", "Verify the audit of resident reads.", (program, answer) => {
+export const run = noun("audit", "Verify the audit of resident reads.", (program, answer) => {
   program
     .command("verify")
     .description(
       "verify the audit against its seals: no row was removed, changed or inserted\n\n" +
-        "With the anchors of the seals, which nobody can change or delete, it also detects removed and recreated seals.",
+        "With --stage it reads the anchors of the seals, which nobody can change or delete, so that it also detects removed and recreated seals.",
     )
     .summary("verify the audit against its seals")
-    .option(
-      "--stage <stage>",
-      "read the anchors from the bucket of the stage; needs AWS_REGION and credentials",
-    )
     .option(
       "--bucket <name>",
       "read the anchors from a bucket, such as that of a stage that no longer exists",
@@ -131,8 +127,8 @@ export const run = command("audit", "Verify the audit of resident reads.", (prog
       [] as readonly number[],
     )
     .action(
-      answer(async ({ stage, bucket, restored }) => {
-        requireStageDatabase(stage, "maintenance");
+      answer(async ({ bucket, restored }) => {
+        const stage = findStage();
         if (stage !== undefined && bucket !== undefined)
           throw new WrongCall("Give either --stage or --bucket");
         const since = Date.now();
@@ -147,5 +143,3 @@ export const run = command("audit", "Verify the audit of resident reads.", (prog
       }),
     );
 });
-
-if (import.meta.main) await runCommand(run);

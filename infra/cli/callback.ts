@@ -1,66 +1,43 @@
 import type { Sql } from "postgres";
-import { findSetting } from "#lib/config.ts";
 import { apiSender } from "#lib/messaging/submission.ts";
 import { type CallbackSummary, callbackDirectory } from "#lib/messenger/callback/callback-admin.ts";
 import { isAccepted, isRedirect } from "#lib/messenger/callback/post.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
-import { basicSchema, messengerKeySchema } from "#lib/secrets/schemas.ts";
-import { readSecret } from "#lib/secrets/secret.ts";
 import { listTerms } from "#lib/sender/limits.ts";
-import { readLocalSecret } from "../local/secrets/store.ts";
 import { checkAddress, describeTrial, readUrl, redirects, tryAddress, warnOf } from "./callback-address.ts";
-import { CommandError, command, exitCodes, type Reply, runCommand, WrongCall } from "./command.ts";
-import { isLocal, requireStageDatabase, withConnection } from "./connect.ts";
-import { overlap, readUsername, stage } from "./credential.ts";
+import { CommandError, exitCodes, type Reply } from "./command.ts";
+import { overlap, readUsername } from "./credential.ts";
 import { formatTable, formatTime } from "./output.ts";
+import { noun, readStageSecret, withConnection } from "./stage.ts";
 
 /** Dead letters that `list` shows. */
 const shownDead = 50;
-
-/** The key with which the messenger decrypts the secrets: of the stage, or of the running `npm run dev`. */
-const readKey = async () => {
-  const secret = findSetting("MESSENGER_KEY_SECRET_ID");
-  if (secret) return readSecret(secret, messengerKeySchema());
-  if (!isLocal())
-    throw new WrongCall("Set MESSENGER_KEY_SECRET_ID to the full name of the stage's secret messenger-key");
-  return readLocalSecret("messenger-key");
-};
 
 type Directory = ReturnType<typeof callbackDirectory>;
 
 const withCallbacks = async (
   sender: string,
-  given: { readonly stage?: string | undefined },
   work: (directory: Directory, sql: Sql) => Promise<Reply>,
 ): Promise<Reply> => {
-  requireStageDatabase(given.stage, "sender-admin");
-  const encryption = encryptionWith(await readKey());
+  const encryption = encryptionWith(await readStageSecret("messenger-key"));
   return withConnection("sender-admin", (sql) =>
     work(callbackDirectory(sql, encryption, apiSender(sender)), sql),
   );
 };
 
-/** Users of the secret messaging-basic; none if the command has no access to it. */
-const listUsers = async (): Promise<string[]> => {
-  const id = findSetting("BASIC_SECRET_ID");
-  if (!id && !isLocal()) return [];
-  const { credentials } = id ? await readSecret(id, basicSchema()) : readLocalSecret("messaging-basic");
-  return credentials.map(({ username }) => username);
-};
-
 /** @throws CommandError for a name that neither has a row, nor has sent anything, nor is a user of the secret. */
 const requireSender = async (sender: string, sql: Sql): Promise<void> => {
-  const rows = await listTerms(sql);
-  if (rows.some((row) => row.sender === sender) || (await listUsers()).includes(sender)) return;
+  if ((await listTerms(sql)).some((row) => row.sender === sender)) return;
+  const { credentials } = await readStageSecret("messaging-basic");
+  if (credentials.some(({ username }) => username === sender)) return;
   throw new CommandError(
-    `There is no sender ${sender}. See: npm run sender -- list, or add it: npm run sender -- add ${sender}. ` +
-      "For a user of the secret messaging-basic who has sent nothing yet, set BASIC_SECRET_ID to the full name of the secret",
+    `There is no sender ${sender}. See: npm run city -- sender list, or add it: npm run city -- sender add ${sender}`,
   );
 };
 
 const unknown = (sender: string, url: string) =>
   new CommandError(
-    `${sender} has no callback to ${url}. See: npm run callback -- list ${sender}, or add it: npm run callback -- add ${sender} ${url}`,
+    `${sender} has no callback to ${url}. See: npm run city -- callback list ${sender}, or add it: npm run city -- callback add ${sender} ${url}`,
   );
 
 const showSecret = (url: string, secret: string): Reply => ({
@@ -78,7 +55,7 @@ const add = (sender: string, url: string) => async (directory: Directory, sql: S
       afterwards: async () => (warning ? [warning] : warnOf(sender, url, secret)),
     };
   throw new CommandError(
-    `${sender} has a callback to ${url}. For a new secret: npm run callback -- rotate ${sender} ${url}`,
+    `${sender} has a callback to ${url}. For a new secret: npm run city -- callback rotate ${sender} ${url}`,
   );
 };
 
@@ -86,7 +63,7 @@ const test = (sender: string) => async (directory: Directory) => {
   const callbacks = await directory.listSecrets();
   if (callbacks.length === 0)
     throw new CommandError(
-      `${sender} has no callbacks. To add one: npm run callback -- add ${sender} https://backend.city.example/messages`,
+      `${sender} has no callbacks. To add one: npm run city -- callback add ${sender} https://backend.city.example/messages`,
     );
   const trials = await Promise.all(
     callbacks.map(async ({ url, disabledAt, secrets }) => {
@@ -97,7 +74,7 @@ const test = (sender: string) => async (directory: Directory) => {
   return {
     text: trials
       .map((trial) => {
-        const gone = `; it is disabled because it answered 410. To enable it: npm run callback -- add ${sender} ${trial.url}`;
+        const gone = `; it is disabled because it answered 410. To enable it: npm run city -- callback add ${sender} ${trial.url}`;
         return `${trial.url}: ${describeTrial(trial)}${trial.disabledAt ? gone : ""}`;
       })
       .join("\n"),
@@ -156,7 +133,7 @@ const list = (sender: string) => async (directory: Directory) => {
     ...callbacks.flatMap(({ url, lastStatus, disabledAt }) => {
       if (disabledAt)
         return [
-          `${url} answered 410 and gets nothing more. If that was a mistake: npm run callback -- add ${sender} ${url}`,
+          `${url} answered 410 and gets nothing more. If that was a mistake: npm run city -- callback add ${sender} ${url}`,
         ];
       return lastStatus && isRedirect(lastStatus) ? [`${url} ${redirects(lastStatus)}.`] : [];
     }),
@@ -169,7 +146,7 @@ const list = (sender: string) => async (directory: Directory) => {
               ...[String(attempts), lastStatus === null ? "no answer" : String(lastStatus)],
             ]),
           ),
-          `To send them again: npm run callback -- replay ${sender}`,
+          `To send them again: npm run city -- callback replay ${sender}`,
         ]
       : []),
   ];
@@ -183,7 +160,7 @@ const replay =
     const kept = (await directory.list()).filter(({ disabledAt, dead }) => disabledAt && dead > 0);
     const lines = kept.map(
       ({ url, dead }) =>
-        `${dead} wait for ${url}, which answered 410 and is disabled. First: npm run callback -- add ${sender} ${url}`,
+        `${dead} wait for ${url}, which answered 410 and is disabled. First: npm run city -- callback add ${sender} ${url}`,
     );
     const nothing = kept.length > 0 ? [] : ["No dead letters. Nothing to do."];
     return {
@@ -196,10 +173,9 @@ const replay =
 
 const about = `Manage the addresses to which the changes of a sender's messages are sent.
 
-SENDER is the username, such as tax-office. Each address has a secret, with which the messenger signs. On a stage, the
-command also needs MESSENGER_KEY_SECRET_ID, the full name of the secret messenger-key.`;
+SENDER is the username, such as tax-office. Each address has a secret, with which the messenger signs.`;
 
-export const run = command("callback", about, (program, answer) => {
+export const run = noun("callback", about, (program, answer) => {
   const sender = ["<sender>", "the username", readUsername] as const;
   const url = ["<url>", "an https address", readUrl] as const;
   program
@@ -207,41 +183,33 @@ export const run = command("callback", about, (program, answer) => {
     .description("add an address, or enable one that answered 410, and print its secret")
     .argument(...sender)
     .argument(...url)
-    .option(...stage)
-    .action(answer((name, to, given) => withCallbacks(name, given, add(name, to))));
+    .action(answer((name, to) => withCallbacks(name, add(name, to))));
   program
     .command("list")
     .description("list the addresses of a sender and its dead letters; times are in UTC")
     .argument(...sender)
-    .option(...stage)
-    .action(answer((name, given) => withCallbacks(name, given, list(name))));
+    .action(answer((name) => withCallbacks(name, list(name))));
   program
     .command("test")
     .description("send a signed test event to each address of a sender now, and print the answers")
     .argument(...sender)
-    .option(...stage)
-    .action(answer((name, given) => withCallbacks(name, given, test(name))));
+    .action(answer((name) => withCallbacks(name, test(name))));
   program
     .command("rotate")
     .description("print a new secret; both sign until the old one expires")
     .argument(...sender)
     .argument(...url)
     .option(...overlap("secrets"))
-    .option(...stage)
-    .action(answer((name, to, given) => withCallbacks(name, given, rotate(name, to, given.overlap))));
+    .action(answer((name, to, given) => withCallbacks(name, rotate(name, to, given.overlap))));
   program
     .command("remove")
     .description("remove an address and what waits for it")
     .argument(...sender)
     .argument(...url)
-    .option(...stage)
-    .action(answer((name, to, given) => withCallbacks(name, given, remove(name, to))));
+    .action(answer((name, to) => withCallbacks(name, remove(name, to))));
   program
     .command("replay")
     .description("send the dead letters of a sender again, for another 24 hours")
     .argument(...sender)
-    .option(...stage)
-    .action(answer((name, given) => withCallbacks(name, given, replay(name))));
+    .action(answer((name) => withCallbacks(name, replay(name))));
 });
-
-if (import.meta.main) await runCommand(run);

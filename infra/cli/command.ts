@@ -39,9 +39,11 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const codesText = `
 Exit code: 0 done, 1 failed, 2 invalid usage, 3 finished with the failures listed.`;
 
+const callOf = (name: string): string => `npm run ${name}${name.includes("--") ? "" : " --"}`;
+
 const createProgram = (name: string, summary: string, json: boolean) => {
   const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string };
-  return new Program(`npm run ${name} --`)
+  return new Program(callOf(name))
     .description(summary)
     .version(version, "--version", "print the version")
     .option("--json", "print one JSON object, and errors as JSON to stderr")
@@ -63,15 +65,16 @@ const explainParse = ({ code, message }: CommanderError, name: string): string =
   const said = code === "commander.help" ? "a command is missing" : message.replace(/^error: /, "");
   const [first = "", ...hints] = said.split("\n");
   const hint = hints.map((line) => ` ${line.replace(/^\((.*)\)$/, "$1")}`).join("");
-  return `${first.charAt(0).toUpperCase()}${first.slice(1).replace(/\.$/, "")}.${hint} See: npm run ${name} -- --help`;
+  return `${first.charAt(0).toUpperCase()}${first.slice(1).replace(/\.$/, "")}.${hint} See: ${callOf(name)} --help`;
 };
 
 /** Returns what the operator can fix, or undefined for any other error. */
 const explain = (error: unknown, name: string): string | undefined => {
   if (error instanceof CommandError) return error.message;
   if (error instanceof CommanderError) return explainParse(error, name);
-  const { name: kind, message, code } = error as Error & { code?: string };
+  const { name: kind, message, code, cause } = error as Error & { code?: string };
   if (code === "28P01") return "The database rejected the username or the password.";
+  if (/^secret \S+ cannot be read$/.test(message)) return `The ${message}: ${explainAwsError(cause)}.`;
   if (message.startsWith("environment variable")) return `The ${message}.`;
   return message === "Region is missing" || kind === "CredentialsProviderError"
     ? `AWS cannot be called: ${explainAwsError(error)}.`
@@ -104,7 +107,7 @@ export type Define = (
 /**
  * Creates a command with the options that every command has. Failures are printed.
  *
- * @param name of the npm script.
+ * @param name what follows `npm run`: a script, or `city -- ` and a noun.
  */
 export const command =
   (name: string, summary: string, define: Define): Command =>

@@ -29,7 +29,6 @@ const readExpiry = (text: string): Date => {
 };
 
 export const expires = ["--expires <date>", "last day, YYYY-MM-DD, in UTC", readExpiry] as const;
-export const stage = ["--stage <name>", "a deployed stage, such as prod"] as const;
 /** @param what in the plural. */
 export const overlap = (what: string) =>
   ["--overlap <hours>", `how long old ${what} stay valid`, readWhole("--overlap", 0, 9_999), 24] as const;

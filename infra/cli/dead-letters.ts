@@ -6,9 +6,10 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
-import { CommandError, command, exitCodes, explainAwsError, type Reply, runCommand } from "./command.ts";
+import { CommandError, exitCodes, explainAwsError, type Reply } from "./command.ts";
 import { formatTable, formatTime } from "./output.ts";
 import { readOutputs } from "./stack-outputs.ts";
+import { noun, requireStage } from "./stage.ts";
 
 /** The parts of a stage's jobs stack that the command uses; empty when the stack lacks the output. */
 interface JobsStack {
@@ -91,7 +92,7 @@ const redo = async (stack: JobsStack): Promise<Reply> => {
   return { text: text || "No dead letters. Nothing to do.", json: { events }, code };
 };
 
-const drop = async (stack: JobsStack, id: string, stage: string): Promise<Reply> => {
+const drop = async (stack: JobsStack, id: string): Promise<Reply> => {
   let dropped: string | undefined;
   await forEachMessage(stack, async (message) => {
     if (message.MessageId !== id) return false;
@@ -100,13 +101,14 @@ const drop = async (stack: JobsStack, id: string, stage: string): Promise<Reply>
   });
   if (!dropped)
     throw new CommandError(
-      `No dead letter with ID ${id}. See: npm run dead-letters -- list --stage ${stage}`,
+      `No dead letter with ID ${id}. See: npm run city -- dead-letters list --stage ${requireStage()}`,
     );
   return { text: `dropped: ${dropped}`, json: { id, event: dropped } };
 };
 
 /** Runs work on the jobs stack of a stage, and explains errors of AWS. */
-const withStack = async (stage: string, work: (stack: JobsStack) => Promise<Reply>): Promise<Reply> => {
+const withStack = async (work: (stack: JobsStack) => Promise<Reply>): Promise<Reply> => {
+  const stage = requireStage();
   try {
     const output = await readOutputs(stage, "jobs");
     return await work({ queueUrl: output("DeadLetterQueue"), functionName: output("NotifyFunction") });
@@ -116,22 +118,22 @@ const withStack = async (stage: string, work: (stack: JobsStack) => Promise<Repl
   }
 };
 
-export const run = command(
+export const run = noun(
   "dead-letters",
   "List and retry failed notification events of a stage. Needs AWS_REGION and credentials for its account.",
   (program, answer) => {
-    const add = (name: string, summary: string) =>
-      program.command(name).description(summary).requiredOption("--stage <stage>", "such as prod");
-    add("list", "list failed events, without phone numbers or texts").action(
-      answer(({ stage }) => withStack(stage, list)),
-    );
-    add("redo", "retry each event and delete those that succeed").action(
-      answer(({ stage }) => withStack(stage, redo)),
-    );
-    add("drop", "delete one event")
+    program
+      .command("list")
+      .description("list failed events, without phone numbers or texts")
+      .action(answer(() => withStack(list)));
+    program
+      .command("redo")
+      .description("retry each event and delete those that succeed")
+      .action(answer(() => withStack(redo)));
+    program
+      .command("drop")
+      .description("delete one event")
       .argument("<id>", "as in list")
-      .action(answer((id, { stage }) => withStack(stage, (stack) => drop(stack, id, stage))));
+      .action(answer((id) => withStack((stack) => drop(stack, id))));
   },
 );
-
-if (import.meta.main) await runCommand(run);

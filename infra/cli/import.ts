@@ -5,20 +5,10 @@ import { clearWithBlanks, type ImportResult, importCsv } from "#lib/import/impor
 import type { ImportTable } from "#lib/import/table.ts";
 import { beginImport, OtherPepper, residentImport } from "#lib/resident/import.ts";
 import { categoryImport, galleryImport } from "#lib/tourism/import.ts";
-import {
-  CommandError,
-  command,
-  exitCodes,
-  getSize,
-  type Reply,
-  readWhole,
-  runCommand,
-  WrongCall,
-} from "./command.ts";
-import { withConnection } from "./connect.ts";
+import { CommandError, exitCodes, getSize, type Reply, readWhole, WrongCall } from "./command.ts";
 import { startProgress } from "./output.ts";
-import { findPepper, setAuditPepper } from "./pepper.ts";
 import { RejectionReport } from "./rejections.ts";
+import { noun, readStageSecret, withConnection } from "./stage.ts";
 
 const tables = [residentImport, categoryImport, galleryImport];
 
@@ -45,10 +35,10 @@ const begin = async (table: ImportTable, sql: postgres.Sql): Promise<ImportTable
     await sql`select 1`;
     return table;
   }
-  return beginImport(sql, () => findPepper("PEPPER_SECRET_ID", "audit-pepper")).catch((error: unknown) => {
+  return beginImport(sql, () => readStageSecret("audit-pepper")).catch((error: unknown) => {
     if (!(error instanceof OtherPepper)) throw error;
     throw new CommandError(
-      `This import must not add erased residents again. ${setAuditPepper}, with the version that it had when they were erased.`,
+      "This import must not add erased residents again: the secret audit-pepper needs the version that it had when they were erased.",
     );
   });
 };
@@ -186,7 +176,7 @@ const readTable = (name: string): ImportTable => {
   return table;
 };
 
-export const run = command("import", about, (program, answer) => {
+export const run = noun("import", about, (program, answer) => {
   program
     .argument("<table>", "residents, categories or gallery", readTable)
     .argument("<file>", "the CSV file")
@@ -205,5 +195,3 @@ export const run = command("import", about, (program, answer) => {
     .addHelpText("after", columnsHelp)
     .action(answer(importFile));
 });
-
-if (import.meta.main) await runCommand(run);

@@ -1,6 +1,5 @@
 import { migrate } from "#lib/db/migrate.ts";
-import { command, runCommand } from "./command.ts";
-import { withConnection } from "./connect.ts";
+import { noun, withConnection } from "./stage.ts";
 
 const about = `Migrate the database, without a time limit.
 
@@ -8,7 +7,7 @@ For a migration that takes longer than the 14 minutes of a deployment's function
 deployment sets the passwords of the roles. For a stage set DATABASE_SECRET_ID to the name of the administrator's secret, and
 DATABASE_HOST, DATABASE_PORT and DATABASE_NAME. A deployment that fails for lack of time prints them.`;
 
-export const run = command("migrate", about, (program, answer, print) => {
+export const run = noun("migrate", about, (program, answer, print) => {
   program.action(
     answer(() =>
       withConnection("admin", async (sql) => {
@@ -20,5 +19,3 @@ export const run = command("migrate", about, (program, answer, print) => {
     ),
   );
 });
-
-if (import.meta.main) await runCommand(run);

@@ -1,39 +1,23 @@
 import {
   GetSecretValueCommand,
   PutSecretValueCommand,
-  SecretsManagerClient,
   UpdateSecretVersionStageCommand,
 } from "@aws-sdk/client-secrets-manager";
 import { Option } from "@commander-js/extra-typings";
 import * as z from "zod/mini";
-import { findSetting } from "#lib/config.ts";
 import { type Role, roles } from "#lib/console/login/roles.ts";
 import { mintToken } from "#lib/opaque-token.ts";
 import { hashPassword } from "#lib/password-hash.ts";
 import { consoleSchema } from "#lib/secrets/schemas.ts";
-import { findDevFile, localFolder } from "../local/dev-file.ts";
-import { localSecretName } from "../local/secrets/store.ts";
-import { CommandError, command, runCommand, WrongCall } from "./command.ts";
+import { CommandError, WrongCall } from "./command.ts";
 import { formatTable } from "./output.ts";
+import { noun, openSecret } from "./stage.ts";
 
 type Contents = z.infer<ReturnType<typeof consoleSchema>>;
 
-/** Returns a Secrets Manager client and the name of the secret. */
-const findSecret = () => {
-  const SecretId = findSetting("CONSOLE_SECRET_ID");
-  if (SecretId) return { sdk: new SecretsManagerClient({}), SecretId };
-  const dev = findDevFile(localFolder);
-  if (!dev)
-    throw new CommandError(
-      "No console was found. To start a local system, run npm run dev in another terminal. For a deployed stage, set " +
-        "CONSOLE_SECRET_ID with AWS_REGION and AWS credentials.",
-    );
-  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
-  const sdk = new SecretsManagerClient({ region: "local", endpoint: dev.secretsUrl, credentials });
-  return { sdk, SecretId: localSecretName("messenger-console") };
-};
+const open = () => openSecret("messenger-console");
 
-const read = async ({ sdk, SecretId }: ReturnType<typeof findSecret>) => {
+const read = async ({ sdk, id: SecretId }: ReturnType<typeof open>) => {
   const { SecretString, VersionId } = await sdk.send(new GetSecretValueCommand({ SecretId }));
   const contents: Contents = z.parse(consoleSchema(), JSON.parse(SecretString ?? "null"));
   return { contents, versionId: VersionId };
@@ -47,8 +31,8 @@ const isOvertaken = (error: unknown): boolean =>
 
 /** Changes the version that was read; if another one is current meanwhile, reads again. */
 const change = async (edit: (users: Contents["users"]) => Contents["users"], attempt = 1): Promise<void> => {
-  const secret = findSecret();
-  const { sdk, SecretId } = secret;
+  const secret = open();
+  const { sdk, id: SecretId } = secret;
   const { contents, versionId } = await read(secret);
   const SecretString = JSON.stringify({ ...contents, users: edit(contents.users) });
   const VersionStages = ["AWSPENDING"];
@@ -70,20 +54,20 @@ const keepAdmin = (before: Contents["users"], after: Contents["users"]): Content
   const hasAdmin = (users: Contents["users"]) => users.some(({ role }) => role === "admin");
   if (hasAdmin(before) && !hasAdmin(after))
     throw new CommandError(
-      "This is the last admin. Add another one first: npm run operators -- add NAME --role admin",
+      "This is the last admin. Add another one first: npm run city -- operators add NAME --role admin",
     );
   return after;
 };
 
 const list = async () => {
-  const { users } = (await read(findSecret())).contents;
+  const { users } = (await read(open())).contents;
   const operators = users.map(({ username, role }) => ({ username, role }));
   const text = formatTable(["name", "role"], operators.map(Object.values));
   return {
     text:
       operators.length > 0
         ? text
-        : "No operators: nobody can log in. Add one: npm run operators -- add NAME --role admin",
+        : "No operators: nobody can log in. Add one: npm run city -- operators add NAME --role admin",
     json: { operators },
   };
 };
@@ -114,12 +98,11 @@ const readName = (name: string): string => {
   throw new WrongCall("The name of an operator has 1 to 200 characters.");
 };
 
-export const run = command(
+export const run = noun(
   "operators",
   "List, add and remove the operators of the messenger's console.\n\n" +
     "viewer sees everything except pairing codes and changes nothing; operator pauses, connects, links and opts numbers out; admin also unlinks. " +
-    "Changes the running npm run dev, or the secret CONSOLE_SECRET_ID with AWS_REGION and credentials that may read and " +
-    "write it. Changes take effect within a minute, also for operators who are logged in.",
+    "Changes take effect within a minute, also for operators who are logged in.",
   (program, answer) => {
     program.command("list").description("list the operators and their roles").action(answer(list));
     program
@@ -135,5 +118,3 @@ export const run = command(
       .action(answer(remove));
   },
 );
-
-if (import.meta.main) await runCommand(run);

@@ -1,4 +1,3 @@
-import { findSetting } from "#lib/config.ts";
 import {
   type IssuedKey,
   type KeySummary,
@@ -9,10 +8,10 @@ import {
 import { ResidentRecord } from "#lib/routes/resident.ts";
 import { type PartnerScope, partnerScopes } from "#lib/routes/route.ts";
 import { integrationApi } from "../aws/integration-api.ts";
-import { CommandError, command, type Reply, readWhole, runCommand, WrongCall } from "./command.ts";
-import { requireStageDatabase, withConnection } from "./connect.ts";
-import { expires, formatState, overlap, readName, showSecret, stage, stateColumns } from "./credential.ts";
+import { CommandError, type Reply, readWhole, WrongCall } from "./command.ts";
+import { expires, formatState, overlap, readName, showSecret, stateColumns } from "./credential.ts";
 import { formatTable } from "./output.ts";
+import { findStage, noun, requireStage, withDirectoryOf } from "./stage.ts";
 import { usageKeys } from "./usage-keys.ts";
 
 const plans = Object.keys(integrationApi.usagePlans);
@@ -104,17 +103,11 @@ const showKey = (partner: string, { keyId, key, expiresAt }: IssuedKey): Reply =
 
 /**
  * The usage keys of a deployed stage, or undefined for the local system, whose gateway reads plans from the database.
- * @throws CommandError before anything is changed, if --stage is missing or the stage is not deployed.
+ * @throws CommandError before anything is changed, if the stage is not deployed.
  */
-const findUsageKeys = async (stage: string | undefined) => {
-  requireStageDatabase(stage, "partner-admin");
-  if (stage === undefined) {
-    if (findSetting("DATABASE_SECRET_ID") && !findSetting("DATABASE_URL"))
-      throw new WrongCall(
-        "--stage is required with DATABASE_SECRET_ID, to update the usage plans of that stage in API Gateway",
-      );
-    return undefined;
-  }
+const findUsageKeys = async () => {
+  const stage = findStage();
+  if (stage === undefined) return undefined;
   const keys = usageKeys(stage);
   await keys.requireStage();
   return keys;
@@ -122,8 +115,7 @@ const findUsageKeys = async (stage: string | undefined) => {
 
 type Directory = ReturnType<typeof partnerDirectory>;
 
-const withDirectory = <T>(work: (directory: Directory) => Promise<T>): Promise<T> =>
-  withConnection("partner-admin", (sql) => work(partnerDirectory(sql)));
+const withDirectory = withDirectoryOf("partner-admin", partnerDirectory);
 
 /** @returns a line for each change. */
 const sync = async (keys: ReturnType<typeof usageKeys>, force: boolean): Promise<string[]> => {
@@ -134,11 +126,8 @@ const sync = async (keys: ReturnType<typeof usageKeys>, force: boolean): Promise
 };
 
 /** Changes the database. The result is printed before the sync can fail: a key cannot be shown again. */
-const change = async (
-  stage: string | undefined,
-  work: (directory: Directory) => Promise<Reply>,
-): Promise<Reply> => {
-  const keys = await findUsageKeys(stage);
+const change = async (work: (directory: Directory) => Promise<Reply>): Promise<Reply> => {
+  const keys = await findUsageKeys();
   const reply = await withDirectory(work);
   return keys ? { ...reply, afterwards: () => sync(keys, false) } : reply;
 };
@@ -149,7 +138,7 @@ const add =
     const keys = await directory.list();
     if (keys.some(({ partnerId, state }) => partnerId === partner && state === "active"))
       throw new CommandError(
-        `${partner} has an active key. To replace it, or to change its plan, scopes or expiry: npm run partner -- rotate ${partner}`,
+        `${partner} has an active key. To replace it, or to change its plan, scopes or expiry: npm run city -- partner rotate ${partner}`,
       );
     return showKey(partner, await directory.add(partner, plan, terms, limits));
   };
@@ -159,36 +148,33 @@ const rotate =
   async (directory: Directory) => {
     const issued = await directory.rotate(partner, overlapHours * 3_600_000, terms);
     if (issued) return showKey(partner, issued);
-    throw new CommandError(`${partner} has no active key. Issue one with: npm run partner -- add ${partner}`);
+    throw new CommandError(
+      `${partner} has no active key. Issue one with: npm run city -- partner add ${partner}`,
+    );
   };
 
 const revoke = (name: string) => async (directory: Directory) => {
   const revoked = await directory.revoke(name);
   if (revoked.length > 0) return { text: `revoked ${revoked.join(", ")}`, json: { revoked } };
-  throw new CommandError(`No active key with ID or partner "${name}". See: npm run partner -- list`);
+  throw new CommandError(`No active key with ID or partner "${name}". See: npm run city -- partner list`);
 };
 
-const setLimits = async (
-  partner: string,
-  stage: string | undefined,
-  limits: PartnerLimits,
-): Promise<Reply> => {
+const setLimits = async (partner: string, limits: PartnerLimits): Promise<Reply> => {
   if (limits.residentsPerDay === undefined && limits.lookUpsPerMinute === undefined)
     throw new WrongCall("Give at least one of --residents-per-day and --look-ups-per-minute.");
-  requireStageDatabase(stage, "partner-admin");
   if (!(await withDirectory((directory) => directory.limit(partner, limits))))
-    throw new CommandError(`No partner "${partner}". See: npm run partner -- list`);
+    throw new CommandError(`No partner "${partner}". See: npm run city -- partner list`);
   return { text: `${partner} has new limits, which apply to its next read.`, json: { partner } };
 };
 
-const list = async (stage: string | undefined): Promise<Reply> => {
-  requireStageDatabase(stage, "partner-admin");
+const list = async (): Promise<Reply> => {
   const keys = await withDirectory((directory) => directory.list());
   return { text: formatKeys(keys), json: { keys: [...keys] } };
 };
 
-const syncStage = async (stage: string, force: boolean): Promise<Reply> => {
-  const keys = await findUsageKeys(stage);
+const syncStage = async (force: boolean): Promise<Reply> => {
+  requireStage();
+  const keys = await findUsageKeys();
   const changes = keys ? await sync(keys, force) : [];
   const text = [...changes, "The usage plans of API Gateway match the database."].join("\n");
   return { text, json: { changes } };
@@ -198,10 +184,9 @@ const defaultScopes: PartnerScope[] = ["resident:read"];
 const about = `Manage the API keys and plans of partner agencies.
 
 PARTNER is a short name of lower-case letters, digits and dashes, such as health-office. A key is shown only once.
-For the database of a deployed stage, add --stage NAME: API Gateway has a usage key for each partner, which add,
-rotate, revoke and sync keep up to date.`;
+API Gateway has a usage key for each partner of a stage, which add, rotate, revoke and sync keep up to date.`;
 
-export const run = command("partner", about, (program, answer) => {
+export const run = noun("partner", about, (program, answer) => {
   const scopes = [
     "--scope, --scopes <scopes>",
     `of ${partnerScopes.join(",")}; resident:number adds searches by identity number, resident:verify shows nobody`,
@@ -237,13 +222,9 @@ export const run = command("partner", about, (program, answer) => {
     .option(...lookUps)
     .option(...plan)
     .option(...expires)
-    .option(...stage)
     .action(
       answer((partner, given) =>
-        change(
-          given.stage,
-          add(partner, given.plan, { ...given, expiresAt: given.expires }, readLimits(given)),
-        ),
+        change(add(partner, given.plan, { ...given, expiresAt: given.expires }, readLimits(given))),
       ),
     );
   program
@@ -252,13 +233,8 @@ export const run = command("partner", about, (program, answer) => {
     .argument("<partner>", "name", readPartner)
     .option(...residents)
     .option(...lookUps)
-    .option(...stage)
-    .action(answer((partner, given) => setLimits(partner, given.stage, readLimits(given))));
-  program
-    .command("list")
-    .description("list all keys; times are in UTC")
-    .option(...stage)
-    .action(answer((given) => list(given.stage)));
+    .action(answer((partner, given) => setLimits(partner, readLimits(given))));
+  program.command("list").description("list all keys; times are in UTC").action(answer(list));
   program
     .command("rotate")
     .description("issue a new key, with the terms of the newest one unless others are given; old keys expire")
@@ -269,24 +245,19 @@ export const run = command("partner", about, (program, answer) => {
     .option(...fields)
     .option(...plan)
     .option(...expires)
-    .option(...stage)
     .action(
       answer((partner, { expires: expiresAt, overlap, ...terms }) =>
-        change(terms.stage, rotate(partner, overlap, { ...terms, expiresAt })),
+        change(rotate(partner, overlap, { ...terms, expiresAt })),
       ),
     );
   program
     .command("revoke")
     .description("revoke keys; takes effect within 30 s")
     .argument("<key|partner>", "a key ID, or a partner for all its keys")
-    .option(...stage)
-    .action(answer((name, given) => change(given.stage, revoke(name))));
+    .action(answer((name) => change(revoke(name))));
   program
     .command("sync")
     .description("update the usage plans of API Gateway from the database")
-    .requiredOption(...stage)
     .option("--force", "delete usage keys that are not in the database")
-    .action(answer((given) => syncStage(given.stage, given.force ?? false)));
+    .action(answer((given) => syncStage(given.force ?? false)));
 });
-
-if (import.meta.main) await runCommand(run);

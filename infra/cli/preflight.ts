@@ -6,7 +6,8 @@ import { App } from "aws-cdk-lib";
 import { findSetting } from "#lib/config.ts";
 import { readConfig } from "../aws/config.ts";
 import { checks, type Problem, Refused, type Surveyed } from "../aws/preflight.ts";
-import { CommandError, command, exitCodes, runCommand, WrongCall } from "./command.ts";
+import { CommandError, exitCodes, WrongCall } from "./command.ts";
+import { noun, requireStage } from "./stage.ts";
 
 const execute = promisify(execFile);
 
@@ -86,15 +87,15 @@ export const survey = (stage: Surveyed): Promise<Finding[]> =>
 const show = ({ check, problem }: Finding): string =>
   problem ? `fix  ${check}: ${problem.says}\n     ${problem.fix}` : `ok   ${check}`;
 
-export const run = command(
+export const run = noun(
   "preflight",
   "Check what must be so before a stage is deployed, with the command that corrects it.",
   (program, answer) => {
     program
-      .requiredOption("--stage <stage>", "name of the stage, as in cdk.json")
       .option("--region <region>", "region of AWS; by default that of the environment or the AWS CLI")
       .action(
-        answer(async ({ stage, region: given }) => {
+        answer(async ({ region: given }) => {
+          const stage = requireStage();
           const config = readStage(stage);
           const region = await findRegion(given);
           const platforms = () => runProgram("docker", ["buildx", "inspect", "--bootstrap"]);
@@ -114,5 +115,3 @@ export const run = command(
       );
   },
 );
-
-if (import.meta.main) await runCommand(run);

@@ -6,9 +6,9 @@ import {
   recountProfiles,
 } from "#lib/resident/recount.ts";
 import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
-import { CommandError, command, type Reply, runCommand } from "./command.ts";
-import { withConnection } from "./connect.ts";
+import { CommandError, type Reply } from "./command.ts";
 import { startProgress } from "./output.ts";
+import { noun, withConnection } from "./stage.ts";
 
 interface Status {
   residents: number;
@@ -31,11 +31,12 @@ const readStatus = async (sql: postgres.Sql): Promise<Status> => {
 
 /** Says whether something is to be done, and what. */
 const advise = ({ residents, pending, stale }: Status): string => {
-  if (residents === 0) return "There are no residents. Import them: npm run import -- residents FILE.csv";
+  if (residents === 0)
+    return "There are no residents. Import them: npm run city -- import residents FILE.csv";
   if (pending + stale === 0) return "Nothing to do.";
   return (
     "Nothing to do: the next maintenance run, within five minutes, continues. If these numbers do not fall within an " +
-    "hour, run: npm run residents -- rebuild"
+    "hour, run: npm run city -- residents rebuild"
   );
 };
 
@@ -71,7 +72,7 @@ const verify = async (sql: postgres.Sql): Promise<Reply> => {
   const wrong = [...(await recountBlocks(sql)), ...(await recountProfiles(sql, verifiedProfiles))];
   const problems = [...wrong.map(describe), ...(await findRisks(sql))];
   if (problems.length > 0)
-    throw new CommandError(`${problems.join("\n")}\nRun: npm run residents -- rebuild`);
+    throw new CommandError(`${problems.join("\n")}\nRun: npm run city -- residents rebuild`);
   return { text: "All counts are correct. Nothing to do.", json: { problems } };
 };
 
@@ -101,7 +102,7 @@ const onDatabase = (work: (sql: postgres.Sql) => Promise<Reply>) => () =>
     return work(sql);
   });
 
-export const run = command(
+export const run = noun(
   "residents",
   "Show, verify and rebuild the counts and search profiles of residents.",
   (program, answer) => {
@@ -124,5 +125,3 @@ export const run = command(
       .action(answer(onDatabase(rebuild)));
   },
 );
-
-if (import.meta.main) await runCommand(run);

@@ -1,9 +1,9 @@
 import type postgres from "postgres";
 import { inventedRegion } from "../local/seed/resident-rows.ts";
 import { storeSeed } from "../local/seed/seed.ts";
-import { CommandError, command, readWhole, runCommand } from "./command.ts";
-import { isLocal, withConnection } from "./connect.ts";
+import { CommandError, readWhole } from "./command.ts";
 import { startProgress } from "./output.ts";
+import { isLocal, noun, withConnection } from "./stage.ts";
 
 /** Prevents invented residents from being mixed with real ones. */
 const requireNoRealData = async (sql: postgres.Sql) => {
@@ -13,7 +13,7 @@ const requireNoRealData = async (sql: postgres.Sql) => {
   if (real) throw new CommandError("This database contains real residents and is not seeded.");
 };
 
-export const run = command(
+export const run = noun(
   "seed",
   "Store invented residents and a small set of tourism data. The data is deterministic: a larger number adds residents.",
   (program, answer) => {
@@ -33,5 +33,3 @@ export const run = command(
       );
   },
 );
-
-if (import.meta.main) await runCommand(run);

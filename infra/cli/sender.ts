@@ -6,8 +6,7 @@ import {
   type Limits,
   senderDirectory,
 } from "#lib/sender/sender-admin.ts";
-import { CommandError, command, type Reply, readWhole, runCommand, WrongCall } from "./command.ts";
-import { withDirectoryOf } from "./connect.ts";
+import { CommandError, type Reply, readWhole, WrongCall } from "./command.ts";
 import {
   expires,
   formatState,
@@ -15,10 +14,10 @@ import {
   readName,
   readUsername,
   showSecret,
-  stage,
   stateColumns,
 } from "./credential.ts";
 import { formatTable } from "./output.ts";
+import { noun, withDirectoryOf } from "./stage.ts";
 
 const classNames = Object.keys(priorities) as MessageClass[];
 
@@ -80,7 +79,7 @@ const add = (sender: string, expiresAt: Date | undefined) => async (directory: D
   const credentials = await directory.listCredentials();
   if (credentials.some((one) => one.sender === sender && one.state === "active"))
     throw new CommandError(
-      `${sender} has an active credential. To replace it: npm run sender -- rotate ${sender}`,
+      `${sender} has an active credential. To replace it: npm run city -- sender rotate ${sender}`,
     );
   return showCredential(sender, await directory.add(sender, expiresAt));
 };
@@ -99,19 +98,21 @@ const rotate =
     const issued = await directory.rotate(sender, overlapHours * 3_600_000, expiresAt);
     if (issued) return showCredential(sender, issued);
     throw new CommandError(
-      `${sender} has no active credential. Issue one with: npm run sender -- add ${sender}`,
+      `${sender} has no active credential. Issue one with: npm run city -- sender add ${sender}`,
     );
   };
 
 const revoke = (name: string) => async (directory: Directory) => {
   const revoked = await directory.revoke(name);
   if (revoked.length > 0) return { text: `revoked ${revoked.join(", ")}`, json: { revoked } };
-  throw new CommandError(`No active credential with ID or sender "${name}". See: npm run sender -- list`);
+  throw new CommandError(
+    `No active credential with ID or sender "${name}". See: npm run city -- sender list`,
+  );
 };
 
 const limit = (sender: string, limits: Limits) => async (directory: Directory) => {
   if (!(await directory.limit(sender, limits)))
-    throw new CommandError(`No account has the pool "${limits.pool}". See: npm run account -- list`);
+    throw new CommandError(`No account has the pool "${limits.pool}". See: npm run city -- account list`);
   const terms = (await directory.listTerms()).filter((one) => one.sender === sender);
   const credentials = (await directory.listCredentials()).filter((one) => one.sender === sender);
   const hint =
@@ -126,19 +127,17 @@ const about = `Manage the senders of the messaging API: their credentials, and w
 SENDER is the username, of lower-case letters, digits and dashes, such as tax-office. A password is shown only once.
 Users of the secret messaging-basic are senders, too: limit takes their names.`;
 
-export const run = command("sender", about, (program, answer) => {
+export const run = noun("sender", about, (program, answer) => {
   program
     .command("add")
     .description("add a sender without limits and issue its credential")
     .argument("<sender>", "name", readSender)
     .option(...expires)
-    .option(...stage)
-    .action(answer((sender, given) => withDirectory(given, add(sender, given.expires))));
+    .action(answer((sender, given) => withDirectory(add(sender, given.expires))));
   program
     .command("list")
     .description("list limits, what was accepted today, and all credentials; times are in UTC")
-    .option(...stage)
-    .action(answer((given) => withDirectory(given, list)));
+    .action(answer(() => withDirectory(list)));
   program
     .command("rotate")
     .description(
@@ -147,14 +146,12 @@ export const run = command("sender", about, (program, answer) => {
     .argument("<sender>", "name", readUsername)
     .option(...overlap("credentials"))
     .option(...expires)
-    .option(...stage)
-    .action(answer((sender, given) => withDirectory(given, rotate(sender, given.overlap, given.expires))));
+    .action(answer((sender, given) => withDirectory(rotate(sender, given.overlap, given.expires))));
   program
     .command("revoke")
     .description("revoke credentials; takes effect within 30 s")
     .argument("<credential|sender>", "a credential ID, or a sender for all its credentials")
-    .option(...stage)
-    .action(answer((name, given) => withDirectory(given, revoke(name))));
+    .action(answer((name) => withDirectory(revoke(name))));
   program
     .command("limit")
     .description("change what a sender may send; takes effect within a second")
@@ -177,12 +174,11 @@ export const run = command("sender", about, (program, answer) => {
     )
     .option(
       "--pool <name>",
-      "the accounts that send its messages; see npm run account",
+      "the accounts that send its messages; see npm run city -- account",
       readName("POOL", "health"),
     )
-    .option(...stage)
     .action(
-      answer((sender, { stage: on, ...given }) => {
+      answer((sender, given) => {
         if (Object.keys(given).length === 0)
           throw new WrongCall(
             "Give at least one of --classes, --countries, --per-day, --bytes-per-day and --pool",
@@ -195,9 +191,7 @@ export const run = command("sender", about, (program, answer) => {
           perDay: toLimit(perDay),
           bytesPerDay: toLimit(bytesPerDay),
         };
-        return withDirectory({ stage: on }, limit(sender, limits));
+        return withDirectory(limit(sender, limits));
       }),
     );
 });
-
-if (import.meta.main) await runCommand(run);

@@ -1,9 +1,8 @@
 import { nameTerm } from "#lib/employee/attempt.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
-import { CommandError, command, runCommand } from "./command.ts";
-import { withConnection } from "./connect.ts";
+import { CommandError } from "./command.ts";
 import { formatTable, formatTime } from "./output.ts";
-import { findPepper } from "./pepper.ts";
+import { noun, readStageSecret, withConnection } from "./stage.ts";
 
 interface Session {
   account: string;
@@ -31,35 +30,27 @@ const list = async () => {
   return { text, json: { sessions } };
 };
 
-const pepperHint = "set PEPPER_SECRET_ID to the full name of the stage's secret attempt-pepper";
-
-/** Returns the digest that stands for a username or NIP in the database, or undefined without the stage's pepper. */
-const findDigest = async (name: string): Promise<Buffer | null> => {
-  const pepper = await findPepper("PEPPER_SECRET_ID", "attempt-pepper");
-  return pepper ? digestWith(pepper).digest(nameTerm(name)) : null;
-};
+/** Returns the digest that stands for a username or NIP in the database. */
+const digestOf = async (name: string): Promise<Buffer> =>
+  digestWith(await readStageSecret("attempt-pepper")).digest(nameTerm(name));
 
 const end = async (name: string) => {
-  const { ended, byName } = await withConnection("employee-admin", async (sql) => {
-    const digest = await findDigest(name);
+  const ended = await withConnection("employee-admin", async (sql) => {
     const [row] = await sql<{ ended: number }[]>`
-      select employee.end_sessions(${name}, ${digest})::int as ended`;
-    return { ended: row?.ended ?? 0, byName: digest !== null };
+      select employee.end_sessions(${name}, ${await digestOf(name)})::int as ended`;
+    return row?.ended ?? 0;
   });
   if (ended === 0)
     throw new CommandError(
-      byName
-        ? `No open session of "${name}". A person who logged in with the NIP is not found by the username, and vice versa. See: npm run sessions -- list`
-        : `No open session with ID or account "${name}". To end sessions by username or NIP, ${pepperHint}. See: npm run sessions -- list`,
+      `No open session of "${name}". A person who logged in with the NIP is not found by the username, and vice versa. See: npm run city -- sessions list`,
     );
   return { text: `${ended} ${ended === 1 ? "session" : "sessions"} ended`, json: { ended } };
 };
 
 const unlock = async (name: string) => {
   const cleared = await withConnection("employee-admin", async (sql) => {
-    const digest = await findDigest(name);
-    if (!digest) throw new CommandError(`To unlock an account, ${pepperHint}`);
-    const [row] = await sql<{ cleared: number }[]>`select employee.unlock_account(${digest})::int as cleared`;
+    const [row] = await sql<{ cleared: number }[]>`
+      select employee.unlock_account(${await digestOf(name)})::int as cleared`;
     return row?.cleared ?? 0;
   });
   if (cleared === 0)
@@ -69,11 +60,10 @@ const unlock = async (name: string) => {
   return { text: `${cleared} failed attempts for "${name}" are cleared`, json: { cleared } };
 };
 
-export const run = command(
+export const run = noun(
   "sessions",
   "List and end the login sessions of employees.\n\n" +
-    "Access tokens that were already issued remain valid until they expire, for at most 15 minutes. On a stage, " +
-    "usernames and NIPs also need PEPPER_SECRET_ID, the full name of the secret attempt-pepper.",
+    "Access tokens that were already issued remain valid until they expire, for at most 15 minutes.",
   (program, answer) => {
     program.command("list").description("list the open sessions").action(answer(list));
     program
@@ -88,5 +78,3 @@ export const run = command(
       .action(answer(unlock));
   },
 );
-
-if (import.meta.main) await runCommand(run);

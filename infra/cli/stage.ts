@@ -1,41 +1,100 @@
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import postgres from "postgres";
-import { findSetting, getSetting } from "#lib/config.ts";
-import { Credentials, connectionTo, readAdmin, tlsSetting } from "#lib/db/credentials.ts";
+import type * as z from "zod/mini";
+import { findSetting } from "#lib/config.ts";
+import { type Credentials, connectionTo, readAdmin, tlsSetting } from "#lib/db/credentials.ts";
 import type { LoginRole } from "#lib/db/roles.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
-import { secretsPrefix } from "../aws/stage-names.ts";
+import { takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
+import { type SecretName, type SecretValue, secretTable } from "#lib/secrets/table/table.ts";
+import { secretName } from "../aws/stage-names.ts";
 import { findDevFile, localFolder } from "../local/dev-file.ts";
-import { readLocalSecret } from "../local/secrets/store.ts";
-import { CommandError, WrongCall } from "./command.ts";
+import { localSecretName, readLocalSecret } from "../local/secrets/store.ts";
+import { CommandError, command, type Define, WrongCall } from "./command.ts";
 
-const noDatabase = `No database was found. To start a local one, run npm run dev in another terminal.
-For another database, set DATABASE_URL, or DATABASE_SECRET_ID with AWS_REGION and AWS credentials.`;
+/*
+ * What a command works with: a deployed stage, else the running `npm run dev`. `DATABASE_URL` replaces the database of either.
+ */
+
+interface Stage {
+  readonly stage?: string | undefined;
+  /** Where the stage's database is reached from here: `host:port`. */
+  readonly via?: string | undefined;
+}
+
+let chosen: Stage = {};
+
+/** Chooses for the whole process. @throws WrongCall */
+const chooseStage = (given: Stage): void => {
+  if (given.stage !== undefined && !/^[a-z][a-z0-9-]{0,29}$/.test(given.stage))
+    throw new WrongCall(`--stage must be the name of a deployed stage, such as prod, not ${given.stage}`);
+  if (given.via !== undefined && (given.stage === undefined || !/^[\w.-]+:\d{1,5}$/.test(given.via)))
+    throw new WrongCall(
+      "--via is where the database of --stage is reached from here, such as 127.0.0.1:5433",
+    );
+  chosen = given;
+  // of a profile or a single sign-on, too
+  if (given.stage !== undefined) takeCredentialsFrom(new SecretsManagerClient({}).config.credentials);
+};
+
+/** Creates the command of a noun, `npm run city -- NOUN`, which works with the stage that `--stage` names. */
+export const noun = (name: string, summary: string, define: Define) =>
+  command(`city -- ${name}`, summary, (program, ...rest) => {
+    const staged = program
+      .option("--stage <name>", "a deployed stage, such as prod, in place of the running npm run dev")
+      .option("--via <host:port>", "where the stage's database is reached from here, such as 127.0.0.1:5433");
+    // arguments of a verb are read before its action
+    for (const event of ["preSubcommand", "preAction"] as const)
+      staged.hook(event, () => chooseStage(staged.opts()));
+    define(program, ...rest);
+  });
+
+/** The deployed stage that `--stage` names. */
+export const findStage = (): string | undefined => chosen.stage;
+
+/** @throws WrongCall without `--stage`, for what only a deployed stage has. */
+export const requireStage = (): string => {
+  if (chosen.stage === undefined) throw new WrongCall("Add --stage NAME, such as --stage prod");
+  return chosen.stage;
+};
 
 /** Whether commands use the running `npm run dev`. */
-export const isLocal = (): boolean => !(findSetting("DATABASE_URL") ?? findSetting("DATABASE_SECRET_ID"));
+export const isLocal = (): boolean => chosen.stage === undefined && findSetting("DATABASE_URL") === undefined;
 
-/** @throws WrongCall for a stage without its database, because the command would use that of `npm run dev`. */
-export const requireStageDatabase = (stage: string | undefined, role: LoginRole): void => {
-  if (stage === undefined || !isLocal()) return;
-  throw new WrongCall(
-    `--stage ${stage} needs the database of that stage: set DATABASE_SECRET_ID=${secretsPrefix(stage)}database/${role}, ` +
-      "AWS_REGION and AWS credentials.",
-  );
+const noSystem = `No local system is running. To start one, run npm run dev in another terminal.
+For a deployed stage, add --stage NAME, and set AWS_REGION and AWS credentials.`;
+
+/** @throws CommandError if it does not run. */
+const requireDev = () => {
+  const dev = findDevFile(localFolder);
+  if (!dev) throw new CommandError(noSystem);
+  return dev;
+};
+
+/** Reads a secret. @throws WrongCall for another database, whose secrets only its stage has. */
+export const readStageSecret = async <N extends SecretName>(name: N): Promise<SecretValue<N>> => {
+  if (chosen.stage !== undefined) {
+    const schema: z.ZodMiniType = secretTable[name].schema();
+    return (await readSecret(secretName(chosen.stage, name), schema)) as SecretValue<N>;
+  }
+  if (!isLocal())
+    throw new WrongCall(
+      `Add --stage NAME: this needs the secret ${name} of the stage to which the database belongs.`,
+    );
+  requireDev();
+  return readLocalSecret(name);
+};
+
+/** Returns a client that may change a secret, and the secret's full name. */
+export const openSecret = (name: SecretName) => {
+  if (chosen.stage !== undefined)
+    return { sdk: new SecretsManagerClient({}), id: secretName(chosen.stage, name) };
+  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+  const sdk = new SecretsManagerClient({ region: "local", endpoint: requireDev().secretsUrl, credentials });
+  return { sdk, id: localSecretName(name) };
 };
 
 const options = { fetch_types: false, onnotice: () => {} };
-
-const connect = (credentials: Credentials, ssl: "verify-full" | false, max: number) =>
-  postgres({ ...options, max, ...connectionTo(credentials), ssl });
-
-/** The administrator migrates. */
-type Role = LoginRole | "admin";
-
-/** Reads the role's secret from the running `npm run dev`, which stores its secrets in a file. */
-const localCredentials = (role: Role): Credentials => {
-  if (!findDevFile(localFolder)) throw new CommandError(noDatabase);
-  return readLocalSecret(`database/${role}`);
-};
 
 /** Requires TLS for any other host, because the data is personal, unless the URL sets `sslmode`. */
 const needsTls = (url: string): boolean => {
@@ -46,51 +105,68 @@ const needsTls = (url: string): boolean => {
   return !["127.0.0.1", "localhost", "[::1]"].includes(hostname) && !searchParams.has("sslmode");
 };
 
-const connection = async (role: Role, max: number): Promise<postgres.Sql> => {
+/** Connects to where the database is reached from here; the certificate must be that of its own host. */
+const connectVia = (credentials: Credentials, via: string | undefined, max: number): postgres.Sql => {
+  const ssl = tlsSetting();
+  if (via === undefined) return postgres({ ...options, max, ...connectionTo(credentials), ssl });
+  const [host = "", port] = via.split(":");
+  return postgres({
+    ...options,
+    max,
+    ...connectionTo(credentials),
+    host,
+    port: Number(port),
+    ssl: ssl && { servername: credentials.host },
+  });
+};
+
+/** The administrator migrates. */
+type Role = LoginRole | "admin";
+
+const connect = async (role: Role, max: number): Promise<postgres.Sql> => {
   const url = findSetting("DATABASE_URL");
   if (url) return postgres(url, { ...options, max, ...(needsTls(url) && { ssl: "verify-full" as const }) });
-  if (!findSetting("DATABASE_SECRET_ID")) return connect(localCredentials(role), false, max);
-  const stored = role === "admin" ? readAdmin() : readSecret(getSetting("DATABASE_SECRET_ID"), Credentials);
-  return connect(await stored, tlsSetting(), max);
+  // the administrator's secret of an existing database has any name, and no address
+  if (role === "admin" && findSetting("DATABASE_SECRET_ID"))
+    return connectVia(await readAdmin(), chosen.via, max);
+  const credentials = await readStageSecret(`database/${role}`);
+  if (chosen.stage !== undefined) return connectVia(credentials, chosen.via, max);
+  return postgres({ ...options, max, ...connectionTo(credentials), ssl: false });
 };
 
 const unreachable = new Set(["ECONNREFUSED", "ENOTFOUND", "CONNECT_TIMEOUT"]);
 
 /**
- * Runs work on a connection to the database in `DATABASE_URL` or in the secret `DATABASE_SECRET_ID`, or else to the
- * running `npm run dev` as the given role.
+ * Runs work on a connection as the given role: to the database in `DATABASE_URL`, or that of the stage, or that of the running
+ * `npm run dev`.
  *
- * @throws CommandError that says how to provide a database, if none is running or configured.
+ * @throws CommandError that says how to provide a database, if none is running or reached.
  */
 export const withConnection = async <T>(
   role: Role,
   work: (sql: postgres.Sql) => Promise<T>,
   { max = 1 }: { max?: number } = {},
 ): Promise<T> => {
-  const sql = await connection(role, max);
+  const sql = await connect(role, max);
   try {
     return await work(sql);
   } catch (error) {
     const { code } = error as { code?: string };
-    if (code && unreachable.has(code))
-      throw new CommandError(
-        `The database cannot be reached (${code}).${findSetting("DATABASE_URL") ? "" : `\n${noDatabase}`}`,
-      );
-    throw error;
+    if (!code || !unreachable.has(code)) throw error;
+    const hint = isLocal()
+      ? `\n${noSystem}`
+      : chosen.stage === undefined
+        ? ""
+        : "\nIt has no public address: forward a port as in infra/RUNBOOK.md, and add --via 127.0.0.1:PORT.";
+    throw new CommandError(`The database cannot be reached (${code}).${hint}`);
   } finally {
     // after a failure a query may still be pending on a broken connection, so do not wait for long
     await sql.end({ timeout: 1 });
   }
 };
 
-/**
- * Runs work with what manages a stage's rows as the given role.
- *
- * @throws as {@link requireStageDatabase} and {@link withConnection}.
- */
+/** Runs work with what manages a stage's rows as the given role. @throws as {@link withConnection} does. */
 export const withDirectoryOf =
   <D>(role: LoginRole, open: (sql: postgres.Sql) => D) =>
-  <T>({ stage }: { readonly stage?: string | undefined }, work: (directory: D) => Promise<T>): Promise<T> => {
-    requireStageDatabase(stage, role);
-    return withConnection(role, (sql) => work(open(sql)));
-  };
+  <T>(work: (directory: D) => Promise<T>): Promise<T> =>
+    withConnection(role, (sql) => work(open(sql)));

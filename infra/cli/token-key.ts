@@ -3,38 +3,20 @@ import {
   GetSecretValueCommand,
   ResourceNotFoundException,
   RotateSecretCommand,
-  SecretsManagerClient,
 } from "@aws-sdk/client-secrets-manager";
 import * as z from "zod/mini";
-import { findSetting } from "#lib/config.ts";
 import { lifetimeSeconds } from "#lib/employee/access-token.ts";
 import { maxAgeSeconds } from "#lib/employee/token-key.ts";
 import { tokenKeySchema } from "#lib/secrets/schemas.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
-import { findDevFile, localFolder } from "../local/dev-file.ts";
-import { localSecretName } from "../local/secrets/store.ts";
-import { CommandError, command, type Reply, runCommand } from "./command.ts";
+import { CommandError, type Reply } from "./command.ts";
+import { noun, openSecret } from "./stage.ts";
 
 /** Secrets Manager invokes the function four times. It retries a failed rotation later. */
 const maxWaitMs = 60_000;
 
-/** Returns a Secrets Manager client and the name of the secret. */
-const findSecret = () => {
-  const id = findSetting("TOKEN_KEY_SECRET_ID");
-  if (id) return { sdk: new SecretsManagerClient({}), id };
-  const dev = findDevFile(localFolder);
-  if (!dev)
-    throw new CommandError(
-      "No token key was found. To start a local system, run npm run dev in another terminal. For a deployed stage, " +
-        "set TOKEN_KEY_SECRET_ID with AWS_REGION and AWS credentials.",
-    );
-  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
-  const sdk = new SecretsManagerClient({ region: "local", endpoint: dev.secretsUrl, credentials });
-  return { sdk, id: localSecretName("token-key") };
-};
-
 /** Whether there is a previous key, whose tokens a rotation would invalidate. */
-const hasPrevious = async ({ sdk, id }: ReturnType<typeof findSecret>): Promise<boolean> => {
+const hasPrevious = async ({ sdk, id }: ReturnType<typeof openSecret>): Promise<boolean> => {
   try {
     await sdk.send(new GetSecretValueCommand({ SecretId: id, VersionStage: "AWSPREVIOUS" }));
     return true;
@@ -45,7 +27,7 @@ const hasPrevious = async ({ sdk, id }: ReturnType<typeof findSecret>): Promise<
 };
 
 /** @throws CommandError if the previous key may still be in use, because a rotation discards it. */
-const requireAge = async (secret: ReturnType<typeof findSecret>) => {
+const requireAge = async (secret: ReturnType<typeof openSecret>) => {
   if (!(await hasPrevious(secret))) return;
   const { sdk, id } = secret;
   const { CreatedDate } = await sdk.send(new GetSecretValueCommand({ SecretId: id }));
@@ -60,7 +42,7 @@ const requireAge = async (secret: ReturnType<typeof findSecret>) => {
 };
 
 /** @throws CommandError if the rotation does not finish in time. */
-const rotate = async ({ sdk, id }: ReturnType<typeof findSecret>): Promise<Reply> => {
+const rotate = async ({ sdk, id }: ReturnType<typeof openSecret>): Promise<Reply> => {
   const until = Date.now() + maxWaitMs;
   const rotated = await sdk.send(new RotateSecretCommand({ SecretId: id }));
   for (;;) {
@@ -79,11 +61,9 @@ const rotate = async ({ sdk, id }: ReturnType<typeof findSecret>): Promise<Reply
   }
 };
 
-export const run = command(
+export const run = noun(
   "token-key",
-  "Rotate the key that signs access tokens.\n\n" +
-    "The key is that of the running npm run dev, or the secret TOKEN_KEY_SECRET_ID with AWS_REGION and credentials that " +
-    "may read and rotate it and invoke the rotation function.",
+  "Rotate the key that signs access tokens. On a stage, the credentials may read and rotate its secret, and invoke the function that rotates.",
   (program, answer) => {
     program
       .command("new")
@@ -100,12 +80,10 @@ export const run = command(
       .option("--force", "rotate also when tokens of the key before the previous one may still be valid")
       .action(
         answer(async ({ force }) => {
-          const secret = findSecret();
+          const secret = openSecret("token-key");
           if (!force) await requireAge(secret);
           return rotate(secret);
         }),
       );
   },
 );
-
-if (import.meta.main) await runCommand(run);

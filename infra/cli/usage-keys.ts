@@ -76,7 +76,7 @@ const requireNoUnknown = (stage: string, unknown: readonly ApiKey[]) => {
     throw new CommandError(
       `The stage ${stage} has usage keys that are not in this database: ` +
         `${unknown.map(({ name }) => name).join(", ")}. Check that this is the database of ${stage}. ` +
-        `If it is, delete those keys with: npm run partner -- sync --stage ${stage} --force. ` +
+        `If it is, delete those keys with: npm run city -- partner sync --stage ${stage} --force. ` +
         "API Gateway was not changed.",
     );
 };
@@ -86,7 +86,7 @@ const requirePlans = ({ plans }: GatewayState, partners: readonly PartnerPlan[])
   if (planless.length > 0)
     throw new CommandError(
       `The stage lacks the plan of ${planless.map(({ partnerId, plan }) => `${partnerId} (${plan})`).join(", ")}. ` +
-        `Choose one of ${[...plans.keys()].join(", ")} with: npm run partner -- rotate PARTNER --plan PLAN`,
+        `Choose one of ${[...plans.keys()].join(", ")} with: npm run city -- partner rotate PARTNER --plan PLAN`,
     );
 };
 
@@ -182,7 +182,7 @@ export const usageKeys = (stage: string) => {
         .catch((error: unknown) =>
           fail(
             error,
-            `The database change was kept. Fix the cause, then run: npm run partner -- sync --stage ${stage}`,
+            `The database change was kept. Fix the cause, then run: npm run city -- partner sync --stage ${stage}`,
           ),
         ),
   };

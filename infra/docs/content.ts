@@ -51,7 +51,7 @@ const composeGuide = (name: string, language: Language): readonly [string, strin
   return [file, `${frontmatter({ title, description: lead })}\n${imports}${text}`];
 };
 
-/** A picture of `npm run screenshots`, in the scheme of the page. */
+/** A picture of `npm run lab -- screenshots`, in the scheme of the page. */
 const picture = (name: string, description: string): string =>
   [
     ["light", "dark"],

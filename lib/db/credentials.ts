@@ -48,4 +48,4 @@ export const readAdmin = async (): Promise<Credentials> => ({
 export const finishByHand = ({ host, port, dbname }: Credentials): string =>
   `run it without a time limit, from a checkout of the commit that was deployed. Reach ${host}:${port} as in "Reach the ` +
   `console and the database" in infra/RUNBOOK.md, then: DATABASE_SECRET_ID=${getSetting("DATABASE_SECRET_ID")} ` +
-  `DATABASE_HOST=${host} DATABASE_PORT=${port} DATABASE_NAME=${dbname} npm run migrate. Then deploy again.`;
+  `DATABASE_HOST=${host} DATABASE_PORT=${port} DATABASE_NAME=${dbname} npm run city -- migrate. Then deploy again.`;

@@ -20,12 +20,12 @@ const recount = async (sql: postgres.Sql) => {
   const triggers = await listBypassableTriggers(sql);
   if (triggers.length > 0)
     throw new Error(
-      `triggers are not ENABLE ALWAYS: ${triggers.join(", ")}; run: npm run residents -- rebuild`,
+      `triggers are not ENABLE ALWAYS: ${triggers.join(", ")}; run: npm run city -- residents rebuild`,
     );
   const wrong = [...(await recountBlocks(sql, recountedBlocks)), ...(await recountProfiles(sql, 1))];
   if (wrong.length > 0)
     throw new Error(
-      `wrong resident counts: ${JSON.stringify(wrong)}; run npm run residents -- verify, then rebuild`,
+      `wrong resident counts: ${JSON.stringify(wrong)}; run npm run city -- residents verify, then rebuild`,
     );
   return { rows: recountedBlocks, more: false };
 };

@@ -6,7 +6,7 @@ import { address, clock, code, count, day, words } from "./value.ts";
 /** Quiet hours for messages that are not urgent. */
 export const night: QuietHours = { from: "20:00", to: "07:00", time_zone: "Asia/Jakarta" };
 
-/** Replies arrive on the city's phone; its operator records them with `npm run notify -- opt-out`. */
+/** Replies arrive on the city's phone; its operator records them with `npm run city -- notify opt-out`. */
 const optOutHint = "_Balas BERHENTI bila tidak ingin menerima pesan seperti ini._";
 
 /** All templates, by the name used in jobs, events and commands. */

@@ -32,7 +32,7 @@ test("an account is changed, and only in what is given", async () => {
   });
   expect(await account("change", newName(), "--state", "spare")).toMatchObject({
     status: 1,
-    errors: expect.stringContaining("npm run account -- list"),
+    errors: expect.stringContaining("npm run city -- account list"),
   });
 });
 

@@ -43,7 +43,7 @@ test("accepts sealed rows, whatever the settings of the database session", async
   const { status, out } = await verify();
   expect([status, out]).toEqual([
     0,
-    "All 3 seals are valid.\nThis check cannot detect recreated seals. On a stage, run: npm run audit -- verify --stage STAGE\n",
+    "All 3 seals are valid.\nThis check cannot detect recreated seals. On a stage, run: npm run city -- audit verify --stage STAGE\n",
   ]);
 });
 

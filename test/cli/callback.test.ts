@@ -52,11 +52,14 @@ let settings: Record<string, string>;
 
 beforeEach(async () => {
   Object.assign(network, { names: { "backend.city.example": [publicAddress] }, dialled: [], port: 1 });
-  const { store, url: endpoint } = await startSecrets({ MESSENGER_KEY_SECRET_ID: "key" });
-  store.put("key", key);
-  store.put("basic", JSON.stringify({ credentials: [{ username: "of-the-secret", password: "x" }] }));
+  const { store, url: endpoint } = await startSecrets({});
+  store.put("municipal/test/messenger-key", key);
+  store.put(
+    "municipal/test/messaging-basic",
+    JSON.stringify({ credentials: [{ username: "of-the-secret", password: "x" }] }),
+  );
   settings = {
-    ...{ DATABASE_URL: inject("city").senderAdminUrl, MESSENGER_KEY_SECRET_ID: "key" },
+    DATABASE_URL: inject("city").senderAdminUrl,
     ...{ AWS_REGION: "local", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" },
     AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoint,
   };
@@ -93,7 +96,11 @@ const startBackend = async (statusOf: (path: string) => number) => {
 };
 
 const callback = (...args: string[]) =>
-  callCommand(() => import("../../infra/cli/callback.ts"), settings, ...args);
+  callCommand(
+    () => import("../../infra/cli/callback.ts"),
+    settings,
+    ...[...args, ...(settings.DATABASE_URL ? ["--stage", "test"] : [])],
+  );
 
 const addSender = async () => {
   const name = `office-${Math.random().toString(36).slice(2, 8)}`;
@@ -122,7 +129,7 @@ test("an address is added once, and gets a new secret by a rotation", async () =
   const first = secretIn((await callback("add", sender, url)).out);
   expect(await callback("add", sender, url)).toMatchObject({
     status: 1,
-    errors: expect.stringContaining(`npm run callback -- rotate ${sender} ${url}`),
+    errors: expect.stringContaining(`npm run city -- callback rotate ${sender} ${url}`),
   });
   const second = secretIn((await callback("rotate", sender, url)).out);
   expect(second).not.toBe(first);
@@ -150,10 +157,9 @@ test("without dead letters there is nothing to replay", async () => {
 test("an unknown sender gets no address, and a user of the secret is known", async () => {
   expect(await callback("add", "no-office", url)).toMatchObject({
     status: 1,
-    errors: expect.stringMatching(/^There is no sender no-office\. See: npm run sender -- list/),
+    errors: expect.stringMatching(/^There is no sender no-office\. See: npm run city -- sender list/),
   });
   expect(await storedOf("no-office")).toHaveLength(0);
-  settings = { ...settings, BASIC_SECRET_ID: "basic" };
   expect((await callback("add", "of-the-secret", url)).status).toBe(0);
   await callback("remove", "of-the-secret", url);
 });
@@ -239,7 +245,7 @@ test("the list shows a redirect and a disabled address, which is enabled by addi
   await admin`update messaging.callback set disabled_at = now() where sender = ${`api:${sender}`}`;
   const { out } = await callback("list", sender);
   expect(out).toMatch(/ 410, disabled /);
-  expect(out).toContain(`npm run callback -- add ${sender} ${url}`);
+  expect(out).toContain(`npm run city -- callback add ${sender} ${url}`);
   const second = secretIn((await callback("add", sender, url)).out);
   expect([second === "", second === first]).toEqual([false, false]);
   expect((await callback("list", sender)).out).not.toContain("disabled");

@@ -58,7 +58,7 @@ test("deletes one event, or reports that it does not exist", async () => {
 
 test.each([
   [2, [], /^A command is missing/m],
-  [2, ["list"], /--stage <stage>' not specified/],
+  [2, ["list"], /^Add --stage NAME/],
   [2, ["lise", "--stage", "test"], /^Unknown command 'lise'\. Did you mean list\?/],
   [2, ["drop", "--stage", "test"], /^Missing required argument 'id'/],
   [2, ["list", "a", "--stage", "test"], /^Too many arguments for 'list'/],

@@ -16,8 +16,8 @@ describe("sessions", () => {
   const sessions = (...args: string[]) =>
     callCommand(
       () => import("../../infra/cli/sessions.ts"),
-      { DATABASE_URL: employeeAdminUrl, ...variables["employee/login"] },
-      ...args,
+      variables["employee/login"] ?? {},
+      ...[...args, "--stage", "local"],
     );
   const client = employeeClient(baseUrl);
   const login = async () => (await client.login("reader", employee.password)).json.refresh_token;
@@ -51,9 +51,8 @@ describe("sessions of a name", () => {
   const end = (...args: string[]) =>
     callCommand(
       () => import("../../infra/cli/sessions.ts"),
-      { DATABASE_URL: employeeAdminUrl, ...variables["employee/login"] },
-      "end",
-      ...args,
+      variables["employee/login"] ?? {},
+      ...["end", ...args, "--stage", "local"],
     );
   const client = employeeClient(baseUrl);
   const login = async (name: string, password: string) => (await client.login(name, password)).json;
@@ -67,25 +66,14 @@ describe("sessions of a name", () => {
     expect((await client.refresh(refresh_token)).json.error).toBe("invalid_grant");
     expect(await end(name)).toMatchObject({ status: 1, errors: expect.stringContaining("No open session") });
   });
-
-  test("says what it needs on a stage for a username", async () => {
-    expect(
-      await callCommand(
-        () => import("../../infra/cli/sessions.ts"),
-        { DATABASE_URL: employeeAdminUrl },
-        ...["end", "somebody"],
-      ),
-    ).toMatchObject({ status: 1, errors: expect.stringContaining("set PEPPER_SECRET_ID") });
-  });
 });
 
 describe("sessions unlock", () => {
-  const unlock = (settings: Record<string, string>, ...args: string[]) =>
+  const unlock = (name: string) =>
     callCommand(
       () => import("../../infra/cli/sessions.ts"),
-      { DATABASE_URL: employeeAdminUrl, ...settings },
-      "unlock",
-      ...args,
+      variables["employee/login"] ?? {},
+      ...["unlock", name, "--stage", "local"],
     );
 
   test("forgets the failures of a name in any case, so that its next login is not rejected", async () => {
@@ -94,19 +82,21 @@ describe("sessions unlock", () => {
     const attempt = async () => (await client.login(name, "wrong")).status;
     for (let i = 0; i < 5; i++) expect(await attempt()).toBe(401);
     expect(await attempt()).toBe(429);
-    const { out } = await unlock(variables["employee/login"] ?? {}, name.toUpperCase());
+    const { out } = await unlock(name.toUpperCase());
     expect(out).toMatch(/^5 failed attempts for .* are cleared/);
-    expect(await unlock(variables["employee/login"] ?? {}, `nosuch-${name}`)).toMatchObject({
+    expect(await unlock(`nosuch-${name}`)).toMatchObject({
       status: 1,
       errors: expect.stringContaining("nothing is locked"),
     });
     expect(await attempt()).toBe(401);
   });
 
-  test("names the secret that it needs on a stage", async () => {
-    expect(await unlock({}, "someone")).toMatchObject({
-      status: 1,
-      errors: expect.stringContaining("set PEPPER_SECRET_ID"),
+  test("names the secret that it needs of the stage of another database", async () => {
+    const other = { DATABASE_URL: employeeAdminUrl };
+    const sessions = () => import("../../infra/cli/sessions.ts");
+    expect(await callCommand(sessions, other, "unlock", "someone")).toMatchObject({
+      status: 2,
+      errors: expect.stringContaining("Add --stage NAME: this needs the secret attempt-pepper"),
     });
   });
 });
@@ -125,11 +115,7 @@ describe("token-key", () => {
     AWS_ENDPOINT_URL_SECRETS_MANAGER: server.url,
   });
   const tokenKey = (...args: string[]) =>
-    callCommand(
-      () => import("../../infra/cli/token-key.ts"),
-      { ...settings(), TOKEN_KEY_SECRET_ID: id },
-      ...args,
-    );
+    callCommand(() => import("../../infra/cli/token-key.ts"), settings(), ...[...args, "--stage", "local"]);
 
   beforeAll(async () => {
     server = await startSecretsServer(

@@ -30,7 +30,7 @@ beforeEach(async () => {
 const csv = (rows: number) => residentCsv(Array.from({ length: rows }, (_, i) => inventResident(i + 1)));
 
 const settings = () => ({ DATABASE_URL: databaseUrl });
-const start = (...args: string[]) => startCommand("infra/cli/import.ts", settings(), ...args);
+const start = (...args: string[]) => startCommand("import", settings(), ...args);
 
 const commands = {
   import: () => import("../../infra/cli/import.ts"),

@@ -18,7 +18,7 @@ export interface JobsStack {
 }
 
 /**
- * Starts the parts of three AWS services that `npm run dead-letters` uses, on loopback, until the test ends.
+ * Starts the parts of three AWS services that `npm run city -- dead-letters` uses, on loopback, until the test ends.
  * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/
  */
 export const startJobsStack = async (content: readonly Letter[] = []): Promise<JobsStack> => {

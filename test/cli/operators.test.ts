@@ -12,14 +12,19 @@ const openCommand = async (store: SecretStore) => {
   const server = await startSecretsServer(store);
   onTestFinished(() => server.stop());
   const settings = {
-    CONSOLE_SECRET_ID: secretName,
     AWS_REGION: "ap-southeast-3",
     AWS_ACCESS_KEY_ID: "local",
     AWS_SECRET_ACCESS_KEY: "local",
     AWS_ENDPOINT_URL_SECRETS_MANAGER: server.url,
   };
   const call = (line: string) =>
-    callCommand(() => import("../../infra/cli/operators.ts"), settings, ...line.split(" "));
+    callCommand(
+      () => import("../../infra/cli/operators.ts"),
+      settings,
+      ...line.split(" "),
+      "--stage",
+      "local",
+    );
   return { call, stored: () => readLocalSecret("messenger-console", store) };
 };
 

@@ -123,7 +123,7 @@ test("a partner's limits are those of 50 clerks, unless others are given, and ma
 test("limit of an unknown partner points to the list", async () => {
   expect(await partner("limit", "nobody", "--residents-per-day", "10")).toMatchObject({
     status: 1,
-    errors: expect.stringMatching(/No partner "nobody".*partner -- list/),
+    errors: expect.stringMatching(/No partner "nobody".*partner list/),
   });
 });
 
@@ -132,7 +132,7 @@ test("add refuses a partner with an active key and points to rotate", async () =
   const { out } = await partner("add", name);
   expect(await partner("add", name)).toMatchObject({
     status: 1,
-    errors: expect.stringContaining(`npm run partner -- rotate ${name}`),
+    errors: expect.stringContaining(`npm run city -- partner rotate ${name}`),
   });
   expect((await partner("list")).out.split(name)).toHaveLength(2);
   await partner("revoke", name);
@@ -207,7 +207,7 @@ test.each<[string[], RegExp]>([
   [["rotate", "x", "--overlap", "-1"], /overlap/],
   [["rotat", "x"], /Unknown command 'rotat'\. Did you mean rotate\?/],
   [["add", "x", "y"], /Too many arguments for 'add'/],
-  [["sync"], /Required option '--stage <name>' not specified/],
+  [["sync"], /Add --stage NAME/],
 ])("rejects a wrong call %j with a message that says what to do", async (args, message) => {
   expect(await partner(...args)).toMatchObject({ status: 2, errors: expect.stringMatching(message) });
 });
@@ -215,7 +215,7 @@ test.each<[string[], RegExp]>([
 test("rotate of a partner without a key points to add", async () => {
   expect(await partner("rotate", "nobody")).toMatchObject({
     status: 1,
-    errors: expect.stringMatching(/no active key.*partner -- add nobody/),
+    errors: expect.stringMatching(/no active key.*partner add nobody/),
   });
 });
 

@@ -58,7 +58,7 @@ test("verify and maintenance fail on a bypassed count until rebuild corrects it"
   expect(await run("verify")).toMatchObject({
     status: 1,
     errors: expect.stringMatching(
-      /^Block 1: the stored count is 600, but it has 595 rows\.\nRun: npm run residents -- rebuild/,
+      /^Block 1: the stored count is 600, but it has 595 rows\.\nRun: npm run city -- residents rebuild/,
     ),
   });
   await expect(work("resident-recount")).rejects.toThrow(
@@ -96,7 +96,7 @@ test("verify and maintenance fail after a data-only restore until rebuild sets t
 ${names
   .split(", ")
   .map((name) => `Trigger ${name} is not ENABLE ALWAYS.\n`)
-  .join("")}Run: npm run residents -- rebuild\n`,
+  .join("")}Run: npm run city -- residents rebuild\n`,
   });
   await expect(work("resident-recount")).rejects.toThrow(`triggers are not ENABLE ALWAYS: ${names}`);
   expect((await run("rebuild")).status).toBe(0);
@@ -117,7 +117,7 @@ test("TRUNCATE is rejected with an alternative, and every trigger is ALWAYS", as
   const refusal = await sql`truncate resident.resident`.catch((error) => error);
   expect([refusal.code, refusal.hint]).toEqual([
     "0A000",
-    expect.stringContaining("npm run residents -- rebuild"),
+    expect.stringContaining("npm run city -- residents rebuild"),
   ]);
   expect(Object.keys(await findTriggers())).toEqual(["A"]);
 });

@@ -33,7 +33,7 @@ test("an added sender's password works, is shown once and stored as a digest", a
   expect(list).not.toContain(password);
   expect(await sender("add", name)).toMatchObject({
     status: 1,
-    errors: expect.stringContaining(`npm run sender -- rotate ${name}`),
+    errors: expect.stringContaining(`npm run city -- sender rotate ${name}`),
   });
 });
 
@@ -66,7 +66,7 @@ test("one credential or all of a sender can be revoked", async () => {
   expect((await sender("revoke", name)).status).toBe(0);
   expect(await sender("rotate", name)).toMatchObject({
     status: 1,
-    errors: expect.stringContaining(`npm run sender -- add ${name}`),
+    errors: expect.stringContaining(`npm run city -- sender add ${name}`),
   });
   expect((await sender("add", name)).status).toBe(0);
 });
@@ -105,7 +105,7 @@ test("a sender's pool is one that has accounts", async () => {
   await sender("add", name);
   expect(await sender("limit", name, "--pool", "nowhere")).toMatchObject({
     status: 1,
-    errors: expect.stringContaining('No account has the pool "nowhere". See: npm run account -- list'),
+    errors: expect.stringContaining('No account has the pool "nowhere". See: npm run city -- account list'),
   });
 });
 

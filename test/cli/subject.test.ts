@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { partnerDirectory } from "#lib/partner/partner-keys.ts";
+import { readLocalSecret } from "../../infra/local/secrets/store.ts";
 import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
 import { callCommand, startCommand } from "../steps/command.ts";
 import { residentHeader } from "../steps/residents/resident-csv.ts";
@@ -28,20 +29,14 @@ beforeEach(async () => {
   await importFile();
 });
 
-const settings = (secret: "database/subject" | "database/importer") => {
-  const found = own.city.variables({
-    secrets: { DATABASE_SECRET_ID: secret, PEPPER_SECRET_ID: "audit-pepper" },
-  });
-  const optOut = String(found.PEPPER_SECRET_ID).replace("audit-", "opt-out-");
-  return { ...found, OPT_OUT_PEPPER_SECRET_ID: optOut };
-};
+const settings = () => own.city.variables({ secrets: {} });
+const onStage = ["--stage", "local"];
 const importFile = () =>
-  callCommand(() => import("../../infra/cli/import.ts"), settings("database/importer"), "residents", file);
+  callCommand(() => import("../../infra/cli/import.ts"), settings(), "residents", file, ...onStage);
 const answered = ["--by", "Rina", "--reason", "letter of the citizen"];
 const subject = (...args: string[]) =>
-  callCommand(() => import("../../infra/cli/subject/subject.ts"), settings("database/subject"), ...args);
-const startSubject = (...args: string[]) =>
-  startCommand("infra/cli/subject/subject.ts", settings("database/subject"), ...args);
+  callCommand(() => import("../../infra/cli/subject/subject.ts"), settings(), ...args, ...onStage);
+const startSubject = (...args: string[]) => startCommand("subject", settings(), ...args, ...onStage);
 
 /** Reads as a partner that states its purpose. @returns the total, or the answers of a verification. */
 const readAs = async (key: string, path: string, body: unknown): Promise<unknown> => {
@@ -197,22 +192,10 @@ describe("erase", () => {
 
   test("stops an import that does not have the pepper", async () => {
     await subject("erase", nik, ...answered, "--yes");
-    const others = own.city.variables({ secrets: { DATABASE_SECRET_ID: "database/importer" } });
+    const { username, password, host, port, dbname } = readLocalSecret("database/importer", own.city.secrets);
+    const others = { DATABASE_URL: `postgres://${username}:${password}@${host}:${port}/${dbname}` };
     const ended = await callCommand(() => import("../../infra/cli/import.ts"), others, "residents", file);
-    expect(ended).toMatchObject({ status: 1, errors: expect.stringContaining("Set PEPPER_SECRET_ID") });
-  });
-
-  test("does not take another pepper, with which an import would not know the number", async () => {
-    const { OPT_OUT_PEPPER_SECRET_ID: wrong, ...others } = settings("database/subject");
-    const ended = await callCommand(
-      () => import("../../infra/cli/subject/subject.ts"),
-      { ...others, PEPPER_SECRET_ID: wrong },
-      ...["erase", nik, ...answered, "--yes"],
-    );
-    expect(ended).toMatchObject({
-      status: 2,
-      errors: "PEPPER_SECRET_ID must be the full name of the secret audit-pepper.\n",
-    });
+    expect(ended).toMatchObject({ status: 2, errors: expect.stringContaining("the secret audit-pepper") });
   });
 
   test("whose connection is lost while it waits leaves everything as it was", async () => {

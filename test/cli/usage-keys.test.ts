@@ -153,9 +153,3 @@ test("the error names a plan that the stage no longer has", async () => {
   const { errors } = await partner("sync");
   expect(errors).toContain("lacks the plan of agency (gold). Choose one of portal, trial, standard");
 });
-
-test("the database of a deployed stage requires the stage, so that every partner is counted", async () => {
-  const settings = { DATABASE_SECRET_ID: "municipal/test/database/partner-admin" };
-  const { status, errors } = await run(settings, "add", "agency");
-  expect([status, errors]).toEqual([2, expect.stringContaining("--stage is required")]);
-});

@@ -39,7 +39,7 @@ const page = (items: readonly unknown[], query: URLSearchParams) => {
 };
 
 /**
- * The part of API Gateway's control plane that `npm run partner` uses, on loopback, until the test ends.
+ * The part of API Gateway's control plane that `npm run city -- partner` uses, on loopback, until the test ends.
  * @see https://docs.aws.amazon.com/apigateway/latest/api/API_Operations.html
  */
 export const startUsagePlans = async (...names: string[]): Promise<UsagePlans> => {

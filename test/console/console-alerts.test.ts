@@ -52,7 +52,7 @@ describe("what is wrong has its start and what to do", () => {
       "callback-1",
       callbackThat({ disabledAt: ago(600) }),
       "tax-office at events.city.example has answered 410",
-      /npm run callback -- list tax-office/,
+      /npm run city -- callback list tax-office/,
       600,
     ],
     [
@@ -114,7 +114,9 @@ describe("what is wrong has its start and what to do", () => {
   test("of a job is the command that replays the last failed run, since the first", () => {
     const failed = { job: "document-status", reason: "because", scheduledAt: ago(300), since: ago(3_600) };
     const [alert] = alertsOf({ ...well(), failedJobs: [failed] });
-    expect(alert?.todo).toContain("npm run notify -- replay document-status --at 2030-01-31T19:55:00.000Z");
+    expect(alert?.todo).toContain(
+      "npm run city -- notify replay document-status --at 2030-01-31T19:55:00.000Z",
+    );
     expect(alert?.since).toEqual(ago(3_600));
   });
 });

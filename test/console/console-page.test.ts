@@ -42,7 +42,7 @@ test("each job has the commands to preview, run and repeat it", async () => {
   expect(messenger.state.jobs?.length).toBeGreaterThan(0);
   for (const job of messenger.state.jobs ?? [])
     for (const line of [`run ${job} --dry-run`, `run ${job}`, `replay ${job}`])
-      expect(body).toContain(`<code>npm run notify -- ${line}</code>`);
+      expect(body).toContain(`<code>npm run city -- notify ${line}</code>`);
 });
 
 test("a bulk run has a link to its report, and can be cancelled while messages wait", async () => {

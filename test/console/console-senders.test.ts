@@ -40,5 +40,5 @@ test("the console of a running task shows what a sender has sent and which callb
   await admin`update messaging.callback_event set retry_until = now()`;
   await expect
     .poll(async () => textOf(await running.readConsole(task)))
-    .toContain("1 npm run callback -- replay test");
+    .toContain("1 npm run city -- callback replay test");
 });

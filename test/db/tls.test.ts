@@ -5,8 +5,10 @@ import { promisify } from "node:util";
 import postgres from "postgres";
 import { beforeAll, expect, test } from "vitest";
 import { Credentials } from "#lib/db/credentials.ts";
+import { localSecretName, readLocalSecret } from "../../infra/local/secrets/store.ts";
 import { createCertificate } from "../../infra/local/whatsapp/media/certificate.ts";
 import { useOwnCity } from "../steps/city/own-city.ts";
+import { startCommand } from "../steps/command.ts";
 
 const own = useOwnCity();
 const client = fileURLToPath(new URL("./tls-client.ts", import.meta.url));
@@ -87,4 +89,26 @@ test("the messenger's connections are encrypted, and verified too", async () => 
   };
   expect(await ask({ NODE_EXTRA_CA_CERTS: authority })).toBe("true");
   expect(await ask({})).toMatch(/SELF_SIGNED|UNABLE_TO_VERIFY/);
+});
+
+test("a command that reaches the database through a forwarded port verifies that the certificate is the database's own", async () => {
+  await startTls();
+  const { city } = own;
+  const list = (host: string) => {
+    const name = "database/partner-admin";
+    const login = readLocalSecret(name, city.secrets);
+    city.secrets.put(localSecretName(name), JSON.stringify({ ...login, host }));
+    const settings = { ...city.variables({ secrets: {} }), NODE_EXTRA_CA_CERTS: authority };
+    const via = `127.0.0.1:${city.database.server.port}`;
+    return startCommand(
+      "partner",
+      { ...settings, DATABASE_TLS: "verify-full" },
+      ...["list", "--stage", "local", "--via", via],
+    ).ended;
+  };
+  expect(await list("localhost")).toMatchObject({ status: 0, out: expect.stringMatching(/^partner +plan/) });
+  expect(await list("database.city.example")).toMatchObject({
+    status: 1,
+    errors: expect.stringContaining("ERR_TLS_CERT_ALTNAME_INVALID"),
+  });
 });

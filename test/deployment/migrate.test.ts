@@ -182,13 +182,13 @@ describe("the deployment fails", () => {
       ({ message }) => message,
     );
     expect(error).toMatch(/^9999.do.later.sql has not ended in time: run it without a time limit/);
-    const [, printed = ""] = /then: ((?:\w+=\S+ )+)npm run migrate\./.exec(error) ?? [];
+    const [, printed = ""] = /then: ((?:\w+=\S+ )+)npm run city -- migrate\./.exec(error) ?? [];
     const settings = [...printed.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]);
     const given = Object.fromEntries(
       Object.entries(stage.variables).filter(([name]) => !/^DATABASE_[^T]/.test(name)),
     );
     const byHand = { ...given, ...Object.fromEntries(settings) };
-    expect(await startCommand("infra/cli/migrate.ts", byHand).ended).toMatchObject({
+    expect(await startCommand("migrate", byHand).ended).toMatchObject({
       status: 0,
       out: "The schema is up to date.\n",
     });
@@ -252,7 +252,7 @@ test("the server ends a file whose function had no time left, so that the next d
 
 test("the command that migrates by hand prepares an empty database as a deployment does", async () => {
   const stage = await prepareStage();
-  const { status, out } = await startCommand("infra/cli/migrate.ts", stage.variables, "--json").ended;
+  const { status, out } = await startCommand("migrate", stage.variables, "--json").ended;
   expect(status).toBe(0);
   expect(JSON.parse(out).ran).toEqual(expect.arrayContaining(["0001.do.roles.sql", "employee/expiry"]));
   const lines = await migrate(stage);

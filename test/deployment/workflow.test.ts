@@ -59,14 +59,14 @@ const linesOf = (job: string) =>
 
 test("a release is tested, also on the schema of the release before it, and then synthesized", () =>
   expect(linesOf("check").filter((line) => line.startsWith("npm"))).toEqual([
-    ...["npm run test:all", "npm run release-check", "npm run synth"],
+    ...["npm run test:all", "npm run lab -- release-check", "npm run synth"],
   ]));
 
 describe.each(["dev", "prod"])("the stage %s", (stage) => {
   test("is surveyed, compared, deployed and tried, in this order; a step that fails is the last one", () => {
     const lines = linesOf(stage).filter((line) => /^np[mx] /.test(line));
     expect(lines).toEqual([
-      `npm run preflight -- --stage ${stage}`,
+      `npm run city -- preflight --stage ${stage}`,
       `npx cdk diff --method template --app cdk.out/${stage}`,
       expect.stringMatching(
         `^npx cdk deploy --all --require-approval never .*--app cdk.out/${stage} --outputs-file outputs.json$`,

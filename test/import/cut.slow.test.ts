@@ -128,8 +128,7 @@ test.each(["before", "after"])(
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, "residents.csv");
     writeFileSync(file, residentCsv(inventRows()));
-    const run = () =>
-      startCommand("infra/cli/import.ts", { DATABASE_URL: importerUrl() }, "residents", file).ended;
+    const run = () => startCommand("import", { DATABASE_URL: importerUrl() }, "residents", file).ended;
     cutAt({ step: `${moment} commit`, turn: 1 });
     const { status, errors } = await run();
     expect([points.hasKilled(), status, errors]).toEqual([

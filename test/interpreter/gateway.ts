@@ -27,7 +27,7 @@ export interface GatewayOptions {
   readonly api: RestApi;
   readonly place: Place;
   readonly invoke: Invoke;
-  /** Name of the usage plan that a key is in: `npm run partner` puts it there, no template does. */
+  /** Name of the usage plan that a key is in: `npm run city -- partner` puts it there, no template does. */
   readonly findPlan: (key: string) => Promise<string | undefined>;
 }
 

@@ -28,7 +28,7 @@ describe("a chain of more seals than are read at a time", () => {
   const seals = 205;
 
   const verify = async () => {
-    const child = spawn(process.execPath, ["infra/cli/audit.ts", "verify"], {
+    const child = spawn(process.execPath, ["infra/cli/city.ts", "audit", "verify"], {
       env: { DATABASE_URL: database.urlFor("maintenanceUrl") },
       stdio: ["ignore", "pipe", "pipe"],
     });

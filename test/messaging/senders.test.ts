@@ -7,7 +7,7 @@ import { formOf, messagingClient } from "../steps/messaging.ts";
 const city = useDeliveringCity();
 const phone = "6281399887755";
 
-/** Runs work as `npm run sender` does. */
+/** Runs work as `npm run city -- sender` does. */
 const manage = async <T>(work: (directory: ReturnType<typeof senderDirectory>) => Promise<T>): Promise<T> => {
   const sql = city.own.city.database.connectAs("sender-admin");
   try {

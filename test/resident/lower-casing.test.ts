@@ -35,7 +35,8 @@ test("verify finds names folded by another ICU version, and rebuild stores them 
 
   expect(await residents("verify")).toMatchObject({
     status: 1,
-    errors: "Searches miss 3 names: another version of ICU folded them.\nRun: npm run residents -- rebuild\n",
+    errors:
+      "Searches miss 3 names: another version of ICU folded them.\nRun: npm run city -- residents rebuild\n",
   });
   expect((await residents("rebuild")).status).toBe(0);
   expect((await residents("verify")).status).toBe(0);

@@ -47,9 +47,9 @@ export const callCommand = async (
 /** The environment of a process whose modules need not be compiled again. */
 export const compileCache = { NODE_COMPILE_CACHE: join(tmpdir(), "compile-cache") };
 
-/** Starts a command in a new process, with only these settings in its environment. */
-export const startCommand = (file: string, settings: Settings, ...args: string[]) => {
-  const child = spawn(process.execPath, [file, ...args], {
+/** Starts `npm run city -- NOUN` in a new process, with only these settings in its environment. */
+export const startCommand = (noun: string, settings: Settings, ...args: string[]) => {
+  const child = spawn(process.execPath, ["infra/cli/city.ts", noun, ...args], {
     env: { ...compileCache, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });

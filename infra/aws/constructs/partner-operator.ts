@@ -5,7 +5,7 @@ import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import { secretName } from "../stage-names.ts";
 
-/** The permissions that `npm run partner` needs for this stage; the output `PartnerOperatorPolicy` is its ARN. */
+/** The permissions that `npm run city -- partner` needs for this stage; the output `PartnerOperatorPolicy` is its ARN. */
 export class PartnerOperator extends Construct {
   constructor(scope: Construct, stage: string, usagePlans: readonly UsagePlan[]) {
     super(scope, "PartnerOperator");
@@ -13,7 +13,7 @@ export class PartnerOperator extends Construct {
     const arn = (path: string) => `arn:${partition}:apigateway:${region}::${path}`;
     const planKeys = usagePlans.map(({ usagePlanId }) => arn(`/usageplans/${usagePlanId}/keys`));
     const policy = new ManagedPolicy(this, "Policy", {
-      description: `Partners of the stage ${stage}: npm run partner`,
+      description: `Partners of the stage ${stage}: npm run city -- partner`,
       statements: [
         new PolicyStatement({
           actions: ["apigateway:GET"],
@@ -37,7 +37,7 @@ export class PartnerOperator extends Construct {
       Validations.of(policy).acknowledge({
         id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:apigateway:<AWS::Region>::/${path}/*]`,
         reason:
-          "npm run partner makes these keys, whose ids nobody knows before. A key opens nothing here: it only counts its partner's requests",
+          "npm run city -- partner makes these keys, whose ids nobody knows before. A key opens nothing here: it only counts its partner's requests",
       });
     new CfnOutput(scope, "PartnerOperatorPolicy", { value: policy.managedPolicyArn });
   }

@@ -39,7 +39,7 @@ export class JobsStack extends Stack {
     });
     this.#maintain(group, anchors);
     const lambda = this.#notify(group);
-    // `npm run dead-letters` reads these outputs
+    // `npm run city -- dead-letters` reads these outputs
     new CfnOutput(this, "NotifyFunction", { value: lambda.functionName });
     if (citizenPortalRole) this.#report(citizenPortalRole);
     new CfnOutput(this, "DeadLetterQueue", { value: this.deadLetters.queue.queueUrl });

@@ -1,36 +1,20 @@
-import { findSetting, getSetting } from "#lib/config.ts";
+import { findSetting } from "#lib/config.ts";
 import { type MessengerAccess, submit, submitBatch } from "#lib/messaging/messenger-client.ts";
 import type { NotifyContext } from "#lib/notification/context.ts";
-import { digestTerm, digestWith } from "#lib/secrets/pepper.ts";
-import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
-import { readSecret } from "#lib/secrets/secret.ts";
+import { digestWith } from "#lib/secrets/pepper.ts";
+import { messengerUrl } from "../../aws/stage-names.ts";
 import { findDevFile, localFolder } from "../../local/dev-file.ts";
-import { readLocalSecret } from "../../local/secrets/store.ts";
-import { CommandError } from "../command.ts";
-import { isLocal, withConnection } from "../connect.ts";
+import { findStage, readStageSecret, withConnection } from "../stage.ts";
 
 /** How long to retry while the messenger is unavailable. */
 const maxWaitMs = 10_000;
 
-const need = (name: "MESSENGER_URL" | "MESSENGER_TOKEN_SECRET_ID" | "PEPPER_SECRET_ID"): string => {
-  if (findSetting(name) === undefined)
-    throw new CommandError(`Set ${name}: it is required with DATABASE_URL and DATABASE_SECRET_ID.`);
-  return getSetting(name);
-};
-
 const findAccess = async (): Promise<MessengerAccess> => {
-  if (!isLocal()) {
-    const url = need("MESSENGER_URL");
-    return { url, ...(await readSecret(need("MESSENGER_TOKEN_SECRET_ID"), messengerTokenSchema())) };
-  }
+  const stage = findStage();
   const consoleUrl = findDevFile(localFolder)?.consoleUrl ?? "";
-  return { url: consoleUrl.replace(/\/console$/, ""), ...readLocalSecret("messenger-token") };
-};
-
-const findPepper = async (): Promise<NotifyContext["pepper"]> => {
-  if (isLocal()) return digestWith(readLocalSecret("opt-out-pepper"));
-  need("PEPPER_SECRET_ID");
-  return digestTerm();
+  const url =
+    findSetting("MESSENGER_URL") ?? (stage ? messengerUrl(stage) : consoleUrl.replace(/\/console$/, ""));
+  return { url, ...(await readStageSecret("messenger-token")) };
 };
 
 /** Runs work with the dependencies of the function `notify`, from the running `npm run dev` or a deployed stage. */
@@ -42,7 +26,7 @@ export const withNotifier = <T>(work: (context: NotifyContext) => Promise<T>): P
         sql,
         submit: (draft) => submit(draft, { findTarget: findAccess }),
         submitBatch: (drafts) => submitBatch(drafts, findAccess),
-        pepper: await findPepper(),
+        pepper: digestWith(await readStageSecret("opt-out-pepper")),
         until: Number.POSITIVE_INFINITY,
         maxWaitMs,
       }),

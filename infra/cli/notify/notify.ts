@@ -12,8 +12,9 @@ import { listRules } from "#lib/notification/template.ts";
 import { resolveTemplate } from "#lib/notification/template-version.ts";
 import { getTemplate, type TemplateName, templates } from "#lib/notification/templates.ts";
 import { timerOf } from "../../local/job-schedule.ts";
-import { CommandError, command, exitCodes, type Reply, runCommand, WrongCall } from "../command.ts";
+import { CommandError, exitCodes, type Reply, WrongCall } from "../command.ts";
 import { formatTable, formatTime } from "../output.ts";
+import { noun } from "../stage.ts";
 import { withNotifier } from "./notifier.ts";
 
 const minuteMs = 60_000;
@@ -228,7 +229,7 @@ const setOptOut = (phone: string, undo: boolean): Promise<Reply> =>
 const onJob = "a job as in `jobs`";
 const atTime = "a scheduled time with its time zone, such as 2030-01-31T08:00+07:00";
 
-export const run = command("notify", "Run, report and replay notification jobs.", (program, answer) => {
+export const run = noun("notify", "Run, report and replay notification jobs.", (program, answer) => {
   program.command("jobs").description("list the jobs and their next run").action(answer(listJobs));
   program
     .command("run")
@@ -280,5 +281,3 @@ export const run = command("notify", "Run, report and replay notification jobs."
     .option("--undo", "send reminders again")
     .action(answer((phone, { undo = false }) => setOptOut(phone, undo)));
 });
-
-if (import.meta.main) await runCommand(run);

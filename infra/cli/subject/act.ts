@@ -3,8 +3,7 @@ import type postgres from "postgres";
 import { type Act, otherPepper, reference, referenceRule, type SubjectState } from "#lib/resident/subject.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { CommandError, WrongCall } from "../command.ts";
-import { withConnection } from "../connect.ts";
-import { findPepper, setAuditPepper } from "../pepper.ts";
+import { readStageSecret, withConnection } from "../stage.ts";
 
 /** @throws WrongCall */
 const readReference = (option: string) => (text: string) => {
@@ -33,10 +32,8 @@ export interface ActOptions {
   readonly case?: string | undefined;
 }
 
-/** @throws CommandError without the pepper of the audit. */
 export const createAct = async (nik: string, given: ActOptions): Promise<Act> => {
-  const pepper = await findPepper("PEPPER_SECRET_ID", "audit-pepper");
-  if (!pepper) throw new CommandError(`${setAuditPepper}.`);
+  const pepper = await readStageSecret("audit-pepper");
   return {
     nik,
     nikDigest: digestWith(pepper).digest(nik),
@@ -53,7 +50,7 @@ export const perform = <T>(act: (sql: postgres.Sql) => Promise<T>): Promise<T> =
   withConnection("subject", act).catch((error: { code?: string }) => {
     if (error.code !== otherPepper) throw error;
     throw new CommandError(
-      `Residents were erased with another version of the pepper. ${setAuditPepper}, with the version that it had then.`,
+      "Residents were erased with another version of the pepper: the secret audit-pepper needs the version that it had then.",
     );
   });
 

@@ -3,7 +3,7 @@ import { type Report, type ReportedRead, reportSubject } from "#lib/resident/sub
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { CommandError, type Reply } from "../command.ts";
 import { formatTable, formatTime } from "../output.ts";
-import { findPepper } from "../pepper.ts";
+import { readStageSecret } from "../stage.ts";
 import { type ActOptions, createAct, perform } from "./act.ts";
 import { reportPage } from "./report-page.ts";
 
@@ -91,14 +91,10 @@ const describe = (report: Report): string => {
   ].join("\n\n");
 };
 
-/** @throws CommandError without the pepper of opt-outs. */
-const digestNumber = async (number: string): Promise<{ number: string; digest: Buffer }> => {
-  const pepper = await findPepper("OPT_OUT_PEPPER_SECRET_ID", "opt-out-pepper");
-  if (pepper) return { number, digest: digestWith(pepper).digest(number) };
-  throw new CommandError(
-    "For --phone, set OPT_OUT_PEPPER_SECRET_ID to the full name of the stage's secret opt-out-pepper.",
-  );
-};
+const digestNumber = async (number: string): Promise<{ number: string; digest: Buffer }> => ({
+  number,
+  digest: digestWith(await readStageSecret("opt-out-pepper")).digest(number),
+});
 
 export interface ReportOptions extends ActOptions {
   readonly most: number;

@@ -8,8 +8,9 @@ import {
   importRunning,
   restrictSubject,
 } from "#lib/resident/subject.ts";
-import { CommandError, command, type Reply, readWhole, runCommand, WrongCall } from "../command.ts";
+import { CommandError, type Reply, readWhole, WrongCall } from "../command.ts";
 import { formatTable } from "../output.ts";
+import { noun } from "../stage.ts";
 import { type ActOptions, by, caseOf, createAct, nothingToDo, perform, readNik, reason } from "./act.ts";
 import { report } from "./report.ts";
 
@@ -114,10 +115,9 @@ const erase = async (nik: string, { lift, yes, ...options }: EraseOptions): Prom
   return { text, json: { id, erased: !lift, requestId: act.requestId } };
 };
 
-export const run = command(
+export const run = noun(
   "subject",
-  "Answer a citizen's request: report, correct, restrict or erase what is stored about them.\n\n" +
-    "Each act is audited. On a stage, PEPPER_SECRET_ID is the full name of the secret audit-pepper.",
+  "Answer a citizen's request: report, correct, restrict or erase what is stored about them. Each act is audited.",
   (program, answer) => {
     program
       .command("report")
@@ -167,5 +167,3 @@ export const run = command(
       .action(answer(erase));
   },
 );
-
-if (import.meta.main) await runCommand(run);

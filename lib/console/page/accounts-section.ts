@@ -31,7 +31,7 @@ const renderAccount = (account: AccountSummary, view: View): Html => {
 </tr>`;
 };
 
-/** Renders the city's accounts, if there are several: the page shows one of them. `npm run account` changes them. */
+/** Renders the city's accounts, if there are several: the page shows one of them. `npm run city -- account` changes them. */
 export const renderAccounts = (view: View): Html => {
   const { columns, heading, hint } = view.words.accounts;
   const { accounts = [] } = view.state ?? {};

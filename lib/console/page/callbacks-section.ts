@@ -23,11 +23,11 @@ const renderCallback = (one: CallbackSummary, view: View): Html => {
 <td role="cell" data-label="${columns.sender}" class="long">${sender}</td>
 <td role="cell" data-label="${columns.state}">${renderState(one, view)}</td>
 <td role="cell" data-label="${columns.waiting}">${waiting}${oldest && html` <span class="muted">${since} ${renderAge(oldest, now, words)}</span>`}</td>
-<td role="cell" data-label="${columns.dead}">${dead}${dead > 0 ? html`<code>npm run callback -- replay ${quote(sender)}</code>` : undefined}</td>
+<td role="cell" data-label="${columns.dead}">${dead}${dead > 0 ? html`<code>npm run city -- callback replay ${quote(sender)}</code>` : undefined}</td>
 </tr>`;
 };
 
-/** Renders where changes of messages' states are sent. `npm run callback` changes it. */
+/** Renders where changes of messages' states are sent. `npm run city -- callback` changes it. */
 export const renderCallbacks = (view: View): Html => {
   const { columns, heading, unavailable, none } = view.words.callbacks;
   const { callbacks = [], unread = !view.state } = view.state ?? {};

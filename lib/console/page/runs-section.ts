@@ -17,7 +17,7 @@ export const quote = (name: string) => (/^[\w-]+$/.test(name) ? name : `'${name.
 
 /** The command that retries those whom a run has not reached. */
 export const replayCommand = (job: string, scheduledAt: Date): string =>
-  `npm run notify -- replay ${quote(job)} --at ${scheduledAt.toISOString()}`;
+  `npm run city -- notify replay ${quote(job)} --at ${scheduledAt.toISOString()}`;
 
 /** Renders what there is of each kind. */
 export const renderCounts = (counts: Readonly<Record<string, number>>, none: string): Html => {
@@ -82,9 +82,9 @@ const renderRun = (run: RunSummary, view: View): Html => {
 const renderCommands = ({ state, words: { runs } }: View): Html => {
   const lines = (job: string) =>
     [
-      [`npm run notify -- run ${job} --dry-run`, runs.preview],
-      [`npm run notify -- run ${job}`, runs.run],
-      [`npm run notify -- replay ${job}`, runs.replay],
+      [`npm run city -- notify run ${job} --dry-run`, runs.preview],
+      [`npm run city -- notify run ${job}`, runs.run],
+      [`npm run city -- notify replay ${job}`, runs.replay],
     ].map(([command, text]) => html`<li><code>${command}</code> <span class="muted">${text}</span></li>`);
   return html`<details>
 <summary>${runs.commands}</summary>
@@ -93,7 +93,7 @@ ${(state?.jobs ?? []).map((job) => html`<h3>${job}</h3><ul class="commands">${li
 </details>`;
 };
 
-/** Renders the latest runs of the notification jobs, and the bulk runs. `npm run notify -- report` lists recipients not reached. */
+/** Renders the latest runs of the notification jobs, and the bulk runs. `npm run city -- notify report` lists recipients not reached. */
 export const renderRuns = (view: View): Html => {
   const { columns, heading, unavailable, none } = view.words.runs;
   const { runs = [], unread = !view.state } = view.state ?? {};

@@ -22,7 +22,7 @@ const renderSender = (one: SenderSummary, { words, now }: View): Html => {
 </tr>`;
 };
 
-/** Renders what each sender may send and has sent today. `npm run sender` changes it. */
+/** Renders what each sender may send and has sent today. `npm run city -- sender` changes it. */
 export const renderSenders = (view: View): Html => {
   const { columns, heading, unavailable, nobody } = view.words.senders;
   const { terms = [], unread = !view.state } = view.state ?? {};

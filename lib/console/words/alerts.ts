@@ -85,19 +85,19 @@ const en = {
     what: (host: string, sender: string) =>
       `The address for callbacks of ${sender} at ${host} has answered 410 and is disabled: the backend learns no more states.`,
     todo: (sender: string) =>
-      `Ask the owners of the backend. Add the address again or remove it; both commands need it as it is in: npm run callback -- list ${sender}`,
+      `Ask the owners of the backend. Add the address again or remove it; both commands need it as it is in: npm run city -- callback list ${sender}`,
   },
   callbackRedirects: {
     what: (host: string, sender: string) =>
       `The address for callbacks of ${sender} at ${host} answers with a redirect, which is not followed: the backend learns no states.`,
     todo: (sender: string) =>
-      `Ask the owners of the backend for the address that it leads to, remove this one, and add theirs. See: npm run callback -- list ${sender}`,
+      `Ask the owners of the backend for the address that it leads to, remove this one, and add theirs. See: npm run city -- callback list ${sender}`,
   },
   callbackFails: {
     what: (host: string, sender: string) =>
       `The address for callbacks of ${sender} at ${host} fails: changes wait, and become dead letters after 24 h.`,
     todo: (sender: string) =>
-      `Ask the owners of the backend. To see what it answers: npm run callback -- test ${sender}`,
+      `Ask the owners of the backend. To see what it answers: npm run city -- callback test ${sender}`,
   },
   job: {
     what: (job: string, reason: string) => `The job ${job} failed: ${reason}.`,
@@ -189,19 +189,19 @@ const id: typeof en = {
     what: (host, sender) =>
       `Alamat callback ${sender} di ${host} menjawab 410 dan dinonaktifkan: backend itu tidak menerima status lagi.`,
     todo: (sender) =>
-      `Tanyakan kepada pemilik backend. Tambahkan lagi alamatnya atau hapus; alamat lengkapnya ada di: npm run callback -- list ${sender}`,
+      `Tanyakan kepada pemilik backend. Tambahkan lagi alamatnya atau hapus; alamat lengkapnya ada di: npm run city -- callback list ${sender}`,
   },
   callbackRedirects: {
     what: (host, sender) =>
       `Alamat callback ${sender} di ${host} menjawab dengan pengalihan, yang tidak diikuti: backend itu tidak menerima status.`,
     todo: (sender) =>
-      `Minta alamat tujuannya kepada pemilik backend, hapus alamat ini, lalu tambahkan yang baru. Lihat: npm run callback -- list ${sender}`,
+      `Minta alamat tujuannya kepada pemilik backend, hapus alamat ini, lalu tambahkan yang baru. Lihat: npm run city -- callback list ${sender}`,
   },
   callbackFails: {
     what: (host, sender) =>
       `Alamat callback ${sender} di ${host} gagal: perubahan menunggu, dan menjadi dead letter setelah 24 jam.`,
     todo: (sender) =>
-      `Tanyakan kepada pemilik backend. Untuk melihat jawabannya: npm run callback -- test ${sender}`,
+      `Tanyakan kepada pemilik backend. Untuk melihat jawabannya: npm run city -- callback test ${sender}`,
   },
   job: {
     what: (job, reason) => `Job ${job} gagal: ${reason}.`,

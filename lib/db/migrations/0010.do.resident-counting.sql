@@ -113,7 +113,7 @@ begin
   raise exception using
     errcode = 'feature_not_supported',
     message = 'residents cannot be truncated: their counts would stay',
-    hint = 'Use DELETE. For an empty table: disable the trigger, TRUNCATE, enable it, «npm run residents -- rebuild».';
+    hint = 'Use DELETE. For an empty table: disable the trigger, TRUNCATE, enable it, «npm run city -- residents rebuild».';
 end
 $$;
 

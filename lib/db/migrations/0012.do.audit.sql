@@ -3,7 +3,7 @@
 -- The rows are sealed in batches: each seal is a hash over its rows and over the previous seal, so that a row that is
 -- removed, changed or inserted later is detected. A chain of single rows would make readers wait for each other. An
 -- administrator of the database could recompute the seals; therefore maintenance also stores each digest outside the
--- database, as an anchor that nobody can change, for `npm run audit -- verify`.
+-- database, as an anchor that nobody can change, for `npm run city -- audit verify`.
 set role municipal_owner;
 
 -- not an identity column, which partitions support from PostgreSQL 17 on

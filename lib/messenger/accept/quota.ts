@@ -23,7 +23,7 @@ interface Room {
 }
 
 /**
- * Limits what each sender may send: how many messages wait, and by the terms of a sender of the API (`npm run sender`) its
+ * Limits what each sender may send: how many messages wait, and by the terms of a sender of the API (`npm run city -- sender`) its
  * classes, messages and bytes of a day. Other tasks' acceptances, and changed terms, count after a second.
  */
 export class Quota {

@@ -79,7 +79,9 @@ const minted = {
     variable: "CONSOLE_SECRET_ID",
     schema: schemas.consoleSchema,
     mint: () => ({ users: [] }),
-    rotation: { never: "It holds digests of the operators' passwords: npm run operators replaces them" },
+    rotation: {
+      never: "It holds digests of the operators' passwords: npm run city -- operators replaces them",
+    },
   },
 } as const satisfies Readonly<Record<string, Row>>;
 

@@ -13,7 +13,7 @@ test("baileys is the version that was compared, in package.json and installed", 
   const { dependencies } = JSON.parse(readFileSync("package.json", "utf8"));
   expect(
     [dependencies.baileys, installedVersion],
-    "After an upgrade read its changes, run the tests and npm run platform-check, then set comparedVersion in library-contract.ts",
+    "After an upgrade read its changes, run the tests and npm run lab -- platform-check, then set comparedVersion in library-contract.ts",
   ).toEqual([comparedVersion, comparedVersion]);
 });
 

@@ -7,7 +7,7 @@ import WebSocket from "ws";
 /*
  * What the messenger relies on in baileys beyond its documented interface: private members, objects that it changes,
  * defects that it works around, and the order of calls inside. An upgrade that changes one of these compiles and may
- * still send unreadable messages. Then run `npm run platform-check` with a real phone.
+ * still send unreadable messages. Then run `npm run lab -- platform-check` with a real phone.
  */
 
 /** The only version that this list was compared with. */

@@ -33,6 +33,6 @@ export const readPage = (answer: Answer) => {
 export const readNewest = async (system: System, page_size = 10) => {
   const answer = await list(system, { page_size }, `page_size ${page_size}`);
   const page = readPage(answer);
-  if (page.total === 0) throw new Skipped("there are no residents; run: npm run import -- residents");
+  if (page.total === 0) throw new Skipped("there are no residents; run: npm run city -- import residents");
   return { ...page, answer };
 };

@@ -59,7 +59,7 @@ export const tourism: Section = {
         expectStatus(answer, 200);
         const { data } = expectShape(answer, Categories);
         if (data.length === 0)
-          throw new Skipped("there are no categories; run: npm run import -- categories");
+          throw new Skipped("there are no categories; run: npm run city -- import categories");
       },
     },
     {
@@ -72,7 +72,7 @@ export const tourism: Section = {
           expectStatus(answer, 200);
           const photos = expectShape(answer, Gallery);
           if (photos.length === 0)
-            throw new Skipped("destination 1 has no photos; run: npm run import -- gallery");
+            throw new Skipped("destination 1 has no photos; run: npm run city -- import gallery");
         }
       },
     },

@@ -1,5 +1,5 @@
 import { build } from "../../../infra/build/build.ts";
-import { command, exitCodes, runCommand, WrongCall } from "../../../infra/cli/command.ts";
+import { command, exitCodes, WrongCall } from "../../../infra/cli/command.ts";
 import { withCity } from "../../steps/temporary-city.ts";
 import { killWork } from "./functions.ts";
 import { killAtEach, listPoints, loseConnections, startWatchedScene } from "./kill.ts";
@@ -109,8 +109,8 @@ const readParts = (name: string, earlier: readonly string[] = []): string[] => {
   throw new WrongCall(`Unknown part: ${name}. Use ${Object.keys(parts).join(", ")}.`);
 };
 
-const run = command(
-  "chaos",
+export const run = command(
+  "lab -- chaos",
   "Run the long form of the tests in test/lab/chaos, about an hour for all.",
   (program, answer) => {
     program.argument("[part...]", Object.keys(parts).join(", "), readParts).action(
@@ -122,7 +122,3 @@ const run = command(
     );
   },
 );
-
-await runCommand(run);
-// the platform library leaves timers behind
-process.exit();

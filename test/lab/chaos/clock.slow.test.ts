@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Scene, startScene } from "./scene.ts";
 import { setClock } from "./trial.ts";
 
-// the short form of `npm run chaos`
+// the short form of `npm run lab -- chaos`
 let scene: Scene;
 
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { killWork } from "./functions.ts";
 import { startWatching } from "./works/stage.ts";
 import { works } from "./works/works.ts";
 
-// the short form of `npm run chaos`, which kills at every point
+// the short form of `npm run lab -- chaos`, which kills at every point
 const sample = 3;
 /** One of each third; as points before and after a write alternate, some of each kind. */
 const pick = (all: readonly Point[]) =>

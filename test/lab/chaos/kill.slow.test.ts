@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { killAtEach, listPoints, startWatchedScene, type WatchedScene } from "./kill.ts";
 
-// the short form of `npm run chaos`, which kills at every point
+// the short form of `npm run lab -- chaos`, which kills at every point
 const sample = 6;
 let scene: WatchedScene;
 

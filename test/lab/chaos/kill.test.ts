@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { killAtEach, listPoints, startWatchedScene, type WatchedScene } from "./kill.ts";
 
-// the other points: kill.slow.test.ts and `npm run chaos`
+// the other points: kill.slow.test.ts and `npm run lab -- chaos`
 let scene: WatchedScene;
 
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { killRun } from "./notification.ts";
 
 const own = useOwnCity(() => ({ messenger: "fake" }));
 
-// the short form of what `npm run chaos` does with 10,000
+// the short form of what `npm run lab -- chaos` does with 10,000
 test("a run that is killed three times notifies everyone once who has not opted out", {
   timeout: 180_000,
 }, async () => {

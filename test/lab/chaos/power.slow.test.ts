@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { countLost, losePower } from "./power.ts";
 import { type Scene, startScene } from "./scene.ts";
 
-// the short form of `npm run chaos`
+// the short form of `npm run lab -- chaos`
 let scene: Scene;
 
 beforeAll(async () => {

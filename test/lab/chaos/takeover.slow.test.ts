@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listPairPoints, type PairScene, startPairScene, takeOverAtEach } from "./takeover.ts";
 
-// the short form of `npm run chaos`, which kills at every point
+// the short form of `npm run lab -- chaos`, which kills at every point
 let scene: PairScene;
 
 beforeAll(async () => {

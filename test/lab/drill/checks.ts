@@ -13,25 +13,24 @@ import type { Found } from "./report.ts";
 export const runOnDatabase = async (
   { store, bucket }: Scene,
   database: string,
-  file: string,
+  noun: string,
   ...args: string[]
 ): Promise<Found> => {
   const { host, port, username, password } = readLocalSecret("database/maintenance", store);
   const DATABASE_URL = `postgres://${username}:${password}@${host}:${port}/${database}`;
   const settings = { DATABASE_URL, ...bucket.settings };
-  const { status, out, errors } = await startCommand(file, settings, ...args).ended;
+  const { status, out, errors } = await startCommand(noun, settings, ...args).ended;
   return { seen: out.trim(), wrongs: status === 0 ? [] : errors.trim().split("\n") };
 };
 
 /** Verifies all seals, also against their anchors, of which there is one more. @param seals in the backup. */
 export const checkAudit = (scene: Scene, seals: number) => {
   const args = ["verify", "--bucket", scene.bucket.name, "--restored", String(seals)];
-  return runOnDatabase(scene, "municipal", "infra/cli/audit.ts", ...args);
+  return runOnDatabase(scene, "municipal", "audit", ...args);
 };
 
 /** Recounts the residents, and looks for triggers that could be bypassed. */
-export const checkResidents = (scene: Scene) =>
-  runOnDatabase(scene, "municipal", "infra/cli/residents.ts", "verify");
+export const checkResidents = (scene: Scene) => runOnDatabase(scene, "municipal", "residents", "verify");
 
 /** @param key a partner's, from before the loss. */
 export const checkKey = (as: As, key: string): Promise<Found> =>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type DrillOptions, runDrill } from "./run.ts";
 
-// the short form of `npm run drill`
+// the short form of `npm run lab -- drill`
 const drill = (options: Partial<DrillOptions> = {}) => runDrill({ residents: 500, phones: 4, ...options });
 
 const wrongsOf = ({ steps }: Awaited<ReturnType<typeof drill>>) =>

@@ -1,6 +1,6 @@
 import { Argument } from "@commander-js/extra-typings";
 import { build } from "../../../infra/build/build.ts";
-import { command, exitCodes, readWhole, runCommand } from "../../../infra/cli/command.ts";
+import { command, exitCodes, readWhole } from "../../../infra/cli/command.ts";
 import { hasPassed, recoverySeconds, renderReport, renderUpgrade } from "./report.ts";
 import { type DrillOptions, runDrill } from "./run.ts";
 import { runUpgrade, type UpgradeOptions } from "./upgrade.ts";
@@ -31,7 +31,7 @@ const practices = {
   },
 };
 
-export const run = command("drill", about, (program, answer, print) => {
+export const run = command("lab -- drill", about, (program, answer, print) => {
   program
     .addArgument(new Argument("[kind]", "what to practise").choices(kinds).default("restore" as const))
     .option("--from-binaries <folder>", "upgrade from the PostgreSQL whose bin folder this is")
@@ -56,9 +56,3 @@ export const run = command("drill", about, (program, answer, print) => {
       }),
     );
 });
-
-if (import.meta.main) {
-  await runCommand(run);
-  // the platform library leaves timers behind
-  process.exit();
-}

@@ -95,11 +95,11 @@ export const dumpAndRestore = async ({ scene, take, port, folder }: Dumping): Pr
     const only = ["--data-only", "--disable-triggers", "--exclude-schema=migration"];
     await run("pg_restore", "--exit-on-error", ...only, "--dbname=from_data", file);
     // pg_restore leaves the triggers so that a replication could bypass them
-    const rebuilt = await runOnDatabase(scene, "from_data", "infra/cli/residents.ts", "rebuild");
-    const verified = await runOnDatabase(scene, "from_data", "infra/cli/residents.ts", "verify");
-    const audit = await runOnDatabase(scene, "from_data", "infra/cli/audit.ts", "verify");
+    const rebuilt = await runOnDatabase(scene, "from_data", "residents", "rebuild");
+    const verified = await runOnDatabase(scene, "from_data", "residents", "verify");
+    const audit = await runOnDatabase(scene, "from_data", "audit", "verify");
     return {
-      seen: "rows; then npm run residents -- rebuild",
+      seen: "rows; then npm run city -- residents rebuild",
       wrongs: [rebuilt, verified, audit]
         .flatMap(({ wrongs = [] }) => wrongs)
         .concat(await compare("from_data")),

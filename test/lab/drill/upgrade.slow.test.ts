@@ -6,7 +6,7 @@ import { runUpgrade, type UpgradeOptions } from "./upgrade.ts";
 /** It starts two servers, and waits for each change to arrive; where a part is left out, for messages that may never arrive. */
 vi.setConfig({ testTimeout: 300_000 });
 
-// the short form of `npm run drill -- upgrade`, between two servers of one version
+// the short form of `npm run lab -- drill upgrade`, between two servers of one version
 const upgrade = (options: Partial<UpgradeOptions> = {}) =>
   runUpgrade({ residents: 500, phones: 4, ...options });
 

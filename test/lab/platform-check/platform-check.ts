@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { toString as draw } from "qrcode";
 import { findSetting } from "#lib/config.ts";
 import { explainPhone, isPhone } from "#lib/messaging/phone.ts";
-import { command, exitCodes, readWhole, runCommand, WrongCall } from "../../../infra/cli/command.ts";
+import { command, exitCodes, readWhole, WrongCall } from "../../../infra/cli/command.ts";
 import { startDatabase } from "../../../infra/local/database.ts";
 import { removeData } from "../../../infra/local/postgres/installation.ts";
 import { openStore } from "../../../infra/local/secrets/store.ts";
@@ -38,7 +38,7 @@ Nothing is sent to another number, and nothing to yours before you have written 
 The keys of the link are deleted when the check ends. If it was killed, remove the device on the phone: WhatsApp → Linked
 devices.`;
 
-export const run = command("platform-check", about, (program, answer, print) => {
+export const run = command("lab -- platform-check", about, (program, answer, print) => {
   program
     .requiredOption(
       "--number <number>",
@@ -96,5 +96,3 @@ export const run = command("platform-check", about, (program, answer, print) => 
       }),
     );
 });
-
-if (import.meta.main) await runCommand(run);

@@ -1,4 +1,4 @@
-import { CommandError, command, runCommand } from "../../../infra/cli/command.ts";
+import { CommandError, command } from "../../../infra/cli/command.ts";
 import { Workshop } from "../../steps/workshop.ts";
 import { findRelease, tryOnSchema } from "./compare.ts";
 
@@ -10,7 +10,7 @@ release is the newest tag before this commit, such as v0.1.0. Its migrations mus
 const advice =
   'Add to the schema first, and remove in a later release: see "Add a migration" in the guide for contributors.';
 
-export const run = command("release-check", about, (program, answer, print) => {
+export const run = command("lab -- release-check", about, (program, answer, print) => {
   program.option("--release <tag>", "another release than the one before").action(
     answer(async ({ release: given }) => {
       const release = given ?? findRelease();
@@ -31,5 +31,3 @@ export const run = command("release-check", about, (program, answer, print) => {
     }),
   );
 });
-
-if (import.meta.main) await runCommand(run);

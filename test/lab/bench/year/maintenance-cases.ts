@@ -2,7 +2,7 @@ import { steps } from "#lib/maintenance/maintain.ts";
 import type { Ground, Measurable } from "./groups.ts";
 import { rowOf, watch } from "./measure.ts";
 
-/** As `npm run audit -- verify` asks; the command cannot be called, and has no other statement. */
+/** As `npm run city -- audit verify` asks; the command cannot be called, and has no other statement. */
 const sealsPerQuery = 200;
 
 /** The batches of the maintenance, which has 20 s for each. */

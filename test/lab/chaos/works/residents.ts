@@ -17,8 +17,7 @@ export const importing = (stage: Stage): Work => {
   const file = join(stage.folder, "residents.csv");
   let made = 1_000_000;
   let before = 0;
-  const run = () =>
-    startCommand("infra/cli/import.ts", { DATABASE_URL: urlOf(stage, "importer") }, "residents", file);
+  const run = () => startCommand("import", { DATABASE_URL: urlOf(stage, "importer") }, "residents", file);
   const count = () =>
     asAdmin(stage, async (sql) => {
       const [row] = await sql<{ count: number }[]>`select count(*)::int as count from resident.resident`;
@@ -59,7 +58,7 @@ export const maintenance = (stage: Stage): Work => {
     async again() {
       const { code, lines } = await startFunction(city, "maintain", {}).ended;
       const settings = { DATABASE_URL: urlOf(stage, "maintenance") };
-      const audit = await startCommand("infra/cli/audit.ts", settings, "verify").ended;
+      const audit = await startCommand("audit", settings, "verify").ended;
       return [
         ...(code === 0 ? [] : [lines.join("; ")]),
         ...(await findMiscounts(stage)),
