@@ -112,7 +112,11 @@ export class ChannelFailure extends Error {
   }
 }
 
-export type ConnectionState = { readonly since: Date } & (
+export type ConnectionState = {
+  readonly since: Date;
+  /** Since when it is tried again and again. Of a connection that was never open: since the first attempt. */
+  readonly downSince?: Date | undefined;
+} & (
   | { readonly kind: "closed"; readonly code?: number | undefined; readonly retryAt?: Date }
   | { readonly kind: "connecting" }
   /** Waits for a phone to scan `qr`, or to enter `code`. */
@@ -133,7 +137,16 @@ export type ConnectionState = { readonly since: Date } & (
 );
 
 /** A state without its time. */
-export type Stateless<S = ConnectionState> = S extends ConnectionState ? Omit<S, "since"> : never;
+export type Stateless<S = ConnectionState> = S extends ConnectionState
+  ? Omit<S, "since" | "downSince">
+  : never;
+
+/** Enters a state now. */
+export const enterState = (before: ConnectionState, state: Stateless): ConnectionState => {
+  const since = new Date();
+  const isDown = state.kind === "closed" || state.kind === "connecting";
+  return { ...state, since, ...(isDown && { downSince: before.downSince ?? since }) } as ConnectionState;
+};
 
 /** What a person has sent to the city's number. It must be neither stored nor logged. */
 export interface Inbound {

@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import type { buildConnector } from "undici";
 import { log } from "#lib/log.ts";
-import type { Channel, ConnectionState, Stateless } from "./channel.ts";
+import { type Channel, type ConnectionState, enterState, type Stateless } from "./channel.ts";
 
 /** The platform accepts no request of the account, until an operator acts: its token or the account itself is rejected. */
 export class AccountRejected extends Error {
@@ -102,7 +102,7 @@ export class RequestLink {
   }
 
   #set(state: Stateless): void {
-    this.#state = { ...state, since: new Date() } as ConnectionState;
+    this.#state = enterState(this.#state, state);
     this.#events.emit("state", this.#state);
   }
 

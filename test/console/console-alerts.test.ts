@@ -30,6 +30,10 @@ const due = {
   ...{ oldest_seconds: 0, oldest_urgent_seconds: 0, callback_seconds: 0 },
 } as const;
 
+const failures = {
+  ...{ ended: 10, failed: 0, codes: [], senders: ["api:tax"], accounts: ["main"], since: undefined },
+};
+
 const callbackThat = (fails: Partial<CallbackSummary>): ConsoleState => {
   const [callback = expect.fail("has no callback")] = well().callbacks;
   return { ...well(), callbacks: [{ ...callback, id: 1, failures: 2, ...fails }] };
@@ -40,7 +44,7 @@ describe("what is wrong has its start and what to do", () => {
     ["state", undefined, "its state cannot be read", /log/, undefined],
     ["unavailable", { ...well(), unread: "unavailable" }, "is unavailable", /“Database down”/, undefined],
     ["slow", { ...well(), unread: "slow" }, "takes longer than 2 s", /“Database busy”/, undefined],
-    ["unlinked", with_({ kind: "pairing" }), "No phone is linked", /Link a phone/, 3_600],
+    ["pairing", with_({ kind: "pairing" }), "No phone is linked", /Link a phone/, 3_600],
     [
       "passkey",
       with_({ kind: "pairing", passkey: true }),
@@ -62,7 +66,13 @@ describe("what is wrong has its start and what to do", () => {
       /list tax/,
       60,
     ],
-    ["callback-1", callbackThat({ lastStatus: 503, oldest: ago(3_600) }), "fails", /-- test tax-/, 3_600],
+    [
+      "callback-1",
+      callbackThat({ lastStatus: 503, oldest: ago(3_600) }),
+      "fails",
+      /callback test tax-/,
+      3_600,
+    ],
     ["stopped", with_({ kind: "stopped", answer: 403 }), "(code 403)", /follow its instructions/, 3_600],
     [
       "banned",
@@ -73,6 +83,15 @@ describe("what is wrong has its start and what to do", () => {
     ],
     ["replaced", with_({ kind: "replaced" }), "Another program", /Stop that program/, 3_600],
     ["disconnected", with_({ kind: "closed", answer: 503 }), "unavailable", /reconnects/, 3_600],
+    ["unlinked", with_({ kind: "stopped", answer: 401 }), "(code 401)", /Pair again/, 3_600],
+    ["rejected", with_({ kind: "rejected", answer: 190 }), "code 190", /Runbook/, 3_600],
+    [
+      "failing",
+      { ...well(), failures: { ...failures, failed: 7, codes: ["463", "400"], since: ago(300) } },
+      "7 of the last 10 messages failed: 463, 400. Senders: api:tax. Accounts: main.",
+      /“Latest messages”/,
+      300,
+    ],
     ["paused", { ...well(), paused: true, pausedSince: ago(60) }, "paused", /Resume sending/, 60],
     [
       "urgentOld",
@@ -130,7 +149,7 @@ test("the worst is first: what stops all messages, then some", () => {
     due: { ...due, oldest_seconds: 86_400, oldest_urgent_seconds: 700 },
   };
   const names = alertsOf(state).map(({ name }) => name);
-  expect(names).toEqual(["stopped", "paused", "urgentOld", "limited", "callback-1", "job"]);
+  expect(names).toEqual(["unlinked", "paused", "urgentOld", "limited", "callback-1", "job"]);
 });
 
 test("a connection or a service that failed less than a minute ago is no alert: it is usually back by then", () => {
@@ -162,6 +181,64 @@ describe("since an account was last connected", () => {
     const spare = more.accounts.map((one) => ({ ...one, state: "spare" as const }));
     expect(alertsOf({ ...well(), ...more, accounts: spare })).toEqual([]);
   });
+});
+
+describe("the banner and the card say the same of a connection", () => {
+  const kinds = [
+    "open",
+    "usable",
+    "closed",
+    "connecting",
+    "pairing",
+    "replaced",
+    "stopped",
+    "unreachable",
+    "rejected",
+  ];
+  test.each(kinds.flatMap((kind) => [5, 59, 60, 600].map((age) => [kind, age] as const)))(
+    "that is %s for %i s",
+    async (kind, age) => {
+      const { get, messenger } = await openLoggedIn();
+      messenger.state = with_({
+        kind: kind as Connection["kind"],
+        since: new Date(Date.now() - age * 1_000).toISOString(),
+      });
+      const { body } = await get();
+      const [, banner] = /<section id="alerts" class="card (\w+)"/.exec(body) ?? [];
+      const [, card] = /<span class="dot (\w+)"/.exec(body) ?? [];
+      expect([card, banner]).toBeOneOf([
+        ["good", "well"],
+        ["waiting", "unsettled"],
+        ["bad", "ill"],
+      ]);
+      expect(banner === "well").toBe(["open", "usable"].includes(kind));
+    },
+  );
+
+  test("of several accounts they name the one that is shown", () => {
+    const [main] = connected().accounts;
+    const accounts = [main, { ...main, name: "tax" }] as ConsoleState["accounts"];
+    const state = { ...with_({ kind: "closed", answer: 503 }), account: "main", accounts };
+    expect(alertsOf(state)[0]?.what).toMatch(/^main: /);
+  });
+
+  test("of one that is tried again they say when", async () => {
+    const { get, messenger } = await openLoggedIn();
+    const at = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
+    messenger.state = with_({ kind: "closed", answer: 503, since: at(-20), retryAt: at(42) });
+    expect((await get()).body).toMatch(
+      /Nothing is sent at the moment\. Connecting to the platform; .* The next attempt is in 4[12] s\./,
+    );
+  });
+});
+
+test.each([
+  ["2 of 10", { ...failures, failed: 2 }, 0],
+  ["4 of 10", { ...failures, failed: 4 }, 0],
+  ["5 of 10", { ...failures, failed: 5 }, 1],
+  ["3 of 3", { ...failures, ended: 3, failed: 3 }, 1],
+])("%s failed messages are an alert if they are at least three and half of all", (_, given, count) => {
+  expect(alertsOf({ ...well(), failures: given })).toHaveLength(count);
 });
 
 test("when nothing is wrong the page says so, and a standby speaks only of the outbox", async () => {

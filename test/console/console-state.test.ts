@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type ConsoleState, readConsoleState } from "#lib/console/state/state.ts";
 import { steadyNow } from "#lib/deadline.ts";
+import { reasons } from "#lib/messenger/outbox/message.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { stopSending } from "#lib/messenger/send/limits.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
@@ -50,6 +51,23 @@ describe("the state of the outbox", () => {
     expect(JSON.stringify(state)).not.toContain("secret");
     await setPaused(sql, false);
     expect((await readConsoleState(sql, sources)).paused).toBe(false);
+  });
+
+  test("contains how many of the latest messages fail, by code, sender and account, but not those of a number", async () => {
+    const sql = (await createMessengerDatabase()).connect(3);
+    const reason = reasons.unregistered;
+    await sql`
+      insert into messaging.message (id, sender, kind, phone, content, expires_at, state, reason, refusals, account, changed_at)
+      select 'm' || n, 'api:test', 'text', '6281200000001', '{}', now(),
+        case when n in (1, 2, 3) or n > 7 then 'FAILED' else 'SENT' end, case when n > 9 then ${reason} when n > 7 then 'x' end,
+        case when n in (8, 9) then '{"code": "463", "count": 1}'::jsonb end, (select id from messaging.account),
+        now() - case when n < 3 then interval '2 hours' else n * interval '1 minute' end
+      from generate_series(1, 12) n`;
+    const { failures } = await readConsoleState(sql, sources);
+    expect(failures).toEqual({
+      ...{ ended: 7, failed: 3, codes: ["463", "-"], senders: ["api:test"], accounts: ["main"] },
+      since: expect.any(Date),
+    });
   });
 
   test("contains the latest ten runs that had recipients or failed, with their messages by state", async () => {

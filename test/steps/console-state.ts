@@ -34,6 +34,14 @@ export const connected = (): ConsoleState => ({
   unresolvedAt: null,
   limitedSince: null,
   stoppedSince: null,
+  failures: {
+    ended: 10,
+    failed: 1,
+    codes: ["400"],
+    senders: ["api:city-backend"],
+    accounts: ["main"],
+    since: ago(600),
+  },
   due: {
     pending: 12,
     sending: 1,

@@ -5,6 +5,7 @@ import { log } from "#lib/log.ts";
 import {
   ChannelFailure,
   type ConnectionState,
+  enterState,
   type Inbound,
   type Limits,
   type SendOutcome,
@@ -117,7 +118,7 @@ export class WhatsApp {
    */
   async requestPairingCode(phone: string): Promise<string> {
     if (this.#state.kind !== "pairing") throw new ChannelFailure("not-connected", false);
-    const { since: _, ...state } = this.#state;
+    const { since: _, downSince: __, ...state } = this.#state;
     const code = await wrapErrors(this.#requireConnection().socket.requestPairingCode(phone));
     this.#setState({ ...state, code });
     return code;
@@ -211,7 +212,7 @@ export class WhatsApp {
   }
 
   #setState(state: Stateless): void {
-    this.#state = { ...state, since: new Date() } as ConnectionState;
+    this.#state = enterState(this.#state, state);
     this.#events.emit("state", this.#state);
   }
 
@@ -236,7 +237,7 @@ export class WhatsApp {
       onPasskey: () => {
         this.#link.recordPasskey();
         if (this.#state.kind !== "pairing") return;
-        const { since: _, ...state } = this.#state;
+        const { since: _, downSince: __, ...state } = this.#state;
         this.#setState({ ...state, passkey: true });
       },
       onOpen: (as) => {

@@ -1,10 +1,12 @@
 import { type Html, html } from "#lib/html.ts";
 import type { AccountSummary } from "#lib/messenger/account/account-admin.ts";
+import { findCondition } from "./conditions.ts";
 import { hiddenUnless, renderTable, type View } from "./view.ts";
 
-const describe = (account: AccountSummary, { state, words }: View): string => {
-  const { status, accounts } = words;
-  if (account.name === state?.account && state.leader) return status.labels[state.connection.kind];
+const describe = (account: AccountSummary, view: View): string => {
+  const { state, words } = view;
+  const { accounts, conditions } = words;
+  if (account.name === state?.account && state.leader) return conditions[findCondition(view).name].label;
   if (account.holdCode !== null) return accounts.held(account.holdCode);
   if (account.channel !== "whatsapp") return account.number === null ? accounts.unchecked : accounts.usable;
   return account.number === null ? accounts.unlinked : accounts.linked;

@@ -1,7 +1,6 @@
-import { findDisconnection } from "#lib/channels/platform-codes.ts";
 import { type Html, html } from "#lib/html.ts";
 import { tooOldSeconds } from "#lib/messenger/outbox/depth.ts";
-import { adviceOf } from "../words/advice.ts";
+import { findCondition, maxFailureMs } from "./conditions.ts";
 import { quote, replayCommand } from "./runs-section.ts";
 import { formatSeconds, formatTime, renderAge, renderTable, type View } from "./view.ts";
 
@@ -12,43 +11,9 @@ interface Alert {
   readonly todo: string;
 }
 
-/** A connection that has just been lost, or a service that has just failed, is usually back within seconds. */
-const maxFailureMs = 60_000;
-
-const ofConnection = ({ state, words, now }: View): Alert[] => {
-  if (!state?.leader) return [];
-  const { kind, since: text, answer, retryAt, passkey } = state.connection;
-  const { alerts } = words;
-  const account = state.accounts.find(({ name }) => name === state.account);
-  // of a connection that is tried again and again, the time of the last attempt says nothing
-  const since = kind === "pairing" ? new Date(text) : (account?.downSince ?? new Date(text));
-  const { says, operator } = adviceOf(words, answer);
-  switch (kind) {
-    case "pairing":
-      if (passkey)
-        return [{ name: "passkey", what: words.passkey.says, since, todo: words.passkey.operator }];
-      return [{ name: "unlinked", ...alerts.unlinked, since }];
-    case "stopped":
-      return [{ name: "stopped", what: alerts.stopped(says, answer ?? 0), since, todo: operator }];
-    case "replaced":
-      return [{ name: "replaced", ...alerts.replaced, since }];
-    case "rejected":
-      return [{ name: "rejected", ...alerts.rejected(answer ?? 0), since }];
-    case "open":
-    case "usable":
-      return [];
-    default: {
-      const { reaction } = findDisconnection(answer);
-      if (kind === "closed" && reaction === "wait" && retryAt) {
-        const what = alerts.banned(says, formatTime(new Date(retryAt), now, words));
-        return [{ name: "banned", what, since, todo: operator }];
-      }
-      if (now.getTime() - since.getTime() < maxFailureMs) return [];
-      if (kind === "unreachable") return [{ name: "unreachable", ...alerts.unreachable, since }];
-      const todo = alerts.disconnected.todo(operator);
-      return [{ name: "disconnected", what: alerts.disconnected.what(says), since, todo }];
-    }
-  }
+const ofConnection = (view: View): Alert[] => {
+  const { name, tone, what, todo = "", since } = findCondition(view);
+  return tone === "bad" ? [{ name, what, todo, since }] : [];
 };
 
 /** Accounts that the page does not show: what their leader last stored. */
@@ -124,7 +89,16 @@ const ofReplies = ({ state, words: { alerts } }: View): Alert[] =>
     : [];
 
 /** A backend is restarted within this time. */
-const callbackPatienceMs = 30 * 60_000;
+const callbackPatienceMs = 10 * 60_000;
+
+const ofFailures = ({ state, words: { alerts } }: View): Alert[] => {
+  const { failures } = state ?? {};
+  if (!failures || failures.failed < 3 || failures.failed * 2 < failures.ended) return [];
+  const { failed, ended, codes, senders, accounts, since } = failures;
+  const list = (names: readonly string[]) => names.join(", ");
+  const what = alerts.failing.what(failed, ended, list(codes), list(senders), list(accounts));
+  return [{ name: "failing", what, since, todo: alerts.failing.todo }];
+};
 
 const ofCallbacks = ({ state, words: { alerts }, now }: View): Alert[] =>
   (state?.callbacks ?? []).flatMap(({ id, host, sender, disabledAt, failures, redirects, oldest }) => {
@@ -150,6 +124,7 @@ export const listAlerts = (view: View): Alert[] => {
     ...ofConnection(view),
     ...ofOthers(view),
     ...(state.paused ? [{ name: "paused", ...alerts.paused, since: state.pausedSince ?? undefined }] : []),
+    ...ofFailures(view),
     ...ofQueue(view),
     ...ofLimits(view),
     ...ofReplies(view),
@@ -172,12 +147,15 @@ const renderAlert = ({ name, what, since, todo }: Alert, { words, now }: View): 
 export const renderAlerts = (view: View): Html => {
   const { alerts } = view.words;
   const found = listAlerts(view);
-  const isWell = found.length === 0;
+  const { tone, what } = findCondition(view);
+  const isWaiting = found.length === 0 && tone === "waiting";
+  const isWell = found.length === 0 && !isWaiting;
   const well = view.state?.leader === false ? alerts.noneStandby : alerts.none;
+  const verdict = isWaiting ? `${alerts.waiting} ${what}` : isWell ? well : alerts.count(found.length);
   const rows = found.map((alert) => renderAlert(alert, view));
-  return html`<section id="alerts" class="card ${isWell ? "well" : "ill"}" aria-labelledby="alerts-title">
+  return html`<section id="alerts" class="card ${isWaiting ? "unsettled" : isWell ? "well" : "ill"}" aria-labelledby="alerts-title">
 <h2 id="alerts-title" class="unseen">${alerts.heading}</h2>
-<p role="status" class="verdict">${isWell ? well : alerts.count(found.length)}</p>
+<p role="status" class="verdict">${verdict}</p>
 ${renderTable("alerts", alerts.columns, rows, "alerts")}
 </section>`;
 };

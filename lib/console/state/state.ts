@@ -14,7 +14,7 @@ import { listAccountRows } from "./accounts.ts";
 import { type Act, listActs } from "./acts.ts";
 import { type CallbackSummary, listCallbacks } from "./callbacks.ts";
 import { type ClosedHours, type Hour, listHours } from "./chart.ts";
-import { listMessages } from "./messages.ts";
+import { countFailures, type Failures, listMessages } from "./messages.ts";
 import { type FailedJob, listFailedJobs, listRuns, type RunSummary } from "./runs.ts";
 import { listSenderSummaries, type SenderSummary } from "./senders.ts";
 
@@ -37,7 +37,7 @@ export interface Connection {
   readonly retryAt?: string | undefined;
   /** While pairing: WhatsApp demands a passkey. */
   readonly passkey?: true | undefined;
-  /** ISO 8601 with zone. */
+  /** Of one that is tried again and again, since it was last open. ISO 8601 with zone. */
   readonly since: string;
   /** The linked number, masked. */
   readonly phone?: string | undefined;
@@ -87,6 +87,8 @@ interface Outbox extends Unresolved {
   readonly callbacks: readonly CallbackSummary[];
   /** The latest actions of operators, newest first. */
   readonly acts: readonly Act[];
+  /** Undefined if they are unknown. */
+  readonly failures: Failures | undefined;
 }
 
 /** What the console shows of this task. */
@@ -156,21 +158,35 @@ const readSenders = async (
 };
 
 const readTables = async (sql: postgres.ISql, sources: Sources, closed: ClosedHours): Promise<Outbox> => {
-  const [pause, answer, unresolved, limits, queue, due, messages, senders, hours, runs, failedJobs, acts] =
-    await Promise.all([
-      findPause(sql),
-      findAnswer(sql),
-      findUnresolved(sql),
-      findLimits(sql, sources.number),
-      listDepths(sql),
-      readQueue(sql),
-      readMessages(sql, sources),
-      readSenders(sql),
-      listHours(sql, closed),
-      listRuns(sql),
-      listFailedJobs(sql),
-      listActs(sql),
-    ]);
+  const [
+    pause,
+    answer,
+    unresolved,
+    limits,
+    queue,
+    due,
+    messages,
+    senders,
+    hours,
+    runs,
+    failedJobs,
+    acts,
+    failures,
+  ] = await Promise.all([
+    findPause(sql),
+    findAnswer(sql),
+    findUnresolved(sql),
+    findLimits(sql, sources.number),
+    listDepths(sql),
+    readQueue(sql),
+    readMessages(sql, sources),
+    readSenders(sql),
+    listHours(sql, closed),
+    listRuns(sql),
+    listFailedJobs(sql),
+    listActs(sql),
+    countFailures(sql),
+  ]);
   return {
     ...pause,
     answer,
@@ -184,6 +200,7 @@ const readTables = async (sql: postgres.ISql, sources: Sources, closed: ClosedHo
     runs,
     failedJobs,
     acts,
+    failures,
   };
 };
 
@@ -240,6 +257,7 @@ const unknown: Outbox = {
   terms: [],
   callbacks: [],
   acts: [],
+  failures: undefined,
 };
 
 /**

@@ -3,6 +3,7 @@ import { refusals } from "#lib/channels/platform-codes.ts";
 const en = {
   heading: "What is wrong",
   none: "Everything is working; nothing to do.",
+  waiting: "Nothing is sent at the moment.",
   noneStandby:
     "Nothing in the outbox needs attention. This task stands by; the leader's console shows the connection.",
   count: (count: number) =>
@@ -21,28 +22,6 @@ const en = {
     what: "The database responds, but has no connection left for the console, or takes longer than 2 s to read queue and messages: they cannot be shown.",
     todo: "Runbook, “Database busy”. The connection below is current.",
   },
-  unlinked: {
-    what: "No phone is linked: nothing is sent.",
-    todo: "Link a phone below; until then messages stay queued.",
-  },
-  stopped: (says: string, code: number) => `${says} The messenger does not try to log in (code ${code}).`,
-  banned: (says: string, until: string) => `${says} The messenger does not try to log in before ${until}.`,
-  replaced: {
-    what: "Another program uses this WhatsApp link and has replaced this connection: nothing is sent.",
-    todo: "Stop that program; the messenger reclaims the link by itself.",
-  },
-  disconnected: {
-    what: (says: string) => `${says} Nothing is sent.`,
-    todo: (operator: string) => `The task reconnects automatically; messages stay queued. ${operator}`,
-  },
-  unreachable: {
-    what: "The platform of this account cannot be reached, or its settings cannot be read: it sends nothing.",
-    todo: "Runbook, “Channel rejected or unreachable”.",
-  },
-  rejected: (code: number) => ({
-    what: `The platform rejects this account, code ${code}: it sends nothing.`,
-    todo: "Runbook, “Channel rejected or unreachable”.",
-  }),
   otherAccount: (name: string) => ({
     what: `The account ${name} cannot send: it is not linked, has no valid settings, or its platform rejects it.`,
     todo: "Choose it below, under “Accounts”.",
@@ -99,6 +78,11 @@ const en = {
     todo: (sender: string) =>
       `Ask the owners of the backend. To see what it answers: npm run city -- callback test ${sender}`,
   },
+  failing: {
+    what: (failed: number, of: number, reasons: string, senders: string, accounts: string) =>
+      `${failed} of the last ${of} messages failed: ${reasons}. Senders: ${senders}. Accounts: ${accounts}.`,
+    todo: "See what the code means under “Latest messages”. If it is about the account, stop bulk senders.",
+  },
   job: {
     what: (job: string, reason: string) => `The job ${job} failed: ${reason}.`,
     todo: (command: string) => `Fix the reason, then run: ${command}`,
@@ -108,6 +92,7 @@ const en = {
 const id: typeof en = {
   heading: "Yang bermasalah",
   none: "Semua berfungsi; tidak ada yang perlu ditangani.",
+  waiting: "Saat ini tidak ada yang dikirim.",
   noneStandby:
     "Tidak ada yang perlu ditangani di outbox. Task ini bersiaga; konsol leader menampilkan koneksinya.",
   count: (count) => `${count} masalah perlu ditangani.`,
@@ -125,28 +110,6 @@ const id: typeof en = {
     what: "Basis data merespons, tetapi tidak ada koneksi tersisa untuk konsol, atau pembacaan antrean dan pesan melebihi 2 detik sehingga keduanya tidak dapat ditampilkan.",
     todo: "Runbook, “Database busy”. Koneksi di bawah ini tetap aktual.",
   },
-  unlinked: {
-    what: "Tidak ada telepon yang tertaut: tidak ada yang dikirim.",
-    todo: "Tautkan telepon di bawah; sampai saat itu pesan tetap di antrean.",
-  },
-  stopped: (says, code) => `${says} Login tidak dicoba (kode ${code}).`,
-  banned: (says, until) => `${says} Login tidak dicoba sebelum ${until}.`,
-  replaced: {
-    what: "Program lain memakai tautan WhatsApp ini dan menggantikan koneksi ini: tidak ada yang dikirim.",
-    todo: "Hentikan program itu; messenger mengambil kembali tautannya sendiri.",
-  },
-  disconnected: {
-    what: (says) => `${says} Tidak ada yang dikirim.`,
-    todo: (operator) => `Task menyambung kembali secara otomatis; pesan tetap di antrean. ${operator}`,
-  },
-  unreachable: {
-    what: "Platform akun ini tidak dapat dijangkau, atau setelannya tidak dapat dibaca: akun ini tidak mengirim apa pun.",
-    todo: "Runbook, “Channel rejected or unreachable”.",
-  },
-  rejected: (code) => ({
-    what: `Platform menolak akun ini, kode ${code}: akun ini tidak mengirim apa pun.`,
-    todo: "Runbook, “Channel rejected or unreachable”.",
-  }),
   otherAccount: (name) => ({
     what: `Akun ${name} tidak dapat mengirim: belum ditautkan, setelannya belum benar, atau ditolak platformnya.`,
     todo: "Pilih akun itu di bawah, pada bagian “Akun”.",
@@ -202,6 +165,11 @@ const id: typeof en = {
       `Alamat callback ${sender} di ${host} gagal: perubahan menunggu, dan menjadi dead letter setelah 24 jam.`,
     todo: (sender) =>
       `Tanyakan kepada pemilik backend. Untuk melihat jawabannya: npm run city -- callback test ${sender}`,
+  },
+  failing: {
+    what: (failed, of, reasons, senders, accounts) =>
+      `${failed} dari ${of} pesan terakhir gagal: ${reasons}. Pengirim: ${senders}. Akun: ${accounts}.`,
+    todo: "Lihat arti kodenya pada “Pesan terbaru”. Bila menyangkut akun, hentikan pengirim massal.",
   },
   job: {
     what: (job, reason) => `Job ${job} gagal: ${reason}.`,

@@ -2,6 +2,7 @@ import { accounts } from "./accounts.ts";
 import { alerts } from "./alerts.ts";
 import { bulk } from "./bulk.ts";
 import { callbacks } from "./callbacks.ts";
+import { conditions } from "./conditions.ts";
 import { messages } from "./messages.ts";
 import { outcomes } from "./outcomes.ts";
 import { platform } from "./platform.ts";
@@ -54,6 +55,9 @@ export const en = {
   },
   alerts: alerts.en,
   status: status.en,
+  conditions: conditions.en,
+  attempting: "It is being tried now.",
+  nextAttempt: (time: string) => `The next attempt is in ${time}.`,
   ...platform.en,
   linking: {
     heading: "Link a phone",

@@ -2,6 +2,7 @@ import { accounts } from "./accounts.ts";
 import { alerts } from "./alerts.ts";
 import { bulk } from "./bulk.ts";
 import { callbacks } from "./callbacks.ts";
+import { conditions } from "./conditions.ts";
 import type { Words } from "./en.ts";
 import { messages } from "./messages.ts";
 import { outcomes } from "./outcomes.ts";
@@ -55,6 +56,9 @@ export const id: Words = {
   },
   alerts: alerts.id,
   status: status.id,
+  conditions: conditions.id,
+  attempting: "Sedang dicoba.",
+  nextAttempt: (time) => `Percobaan berikutnya dalam ${time}.`,
   ...platform.id,
   linking: {
     heading: "Tautkan telepon",

@@ -4,43 +4,6 @@ const en = {
   paused: "Paused",
   pause: "Pause sending",
   resume: "Resume sending",
-  labels: {
-    open: "Connected",
-    connecting: "Connecting",
-    pairing: "Not linked",
-    replaced: "Replaced",
-    unlinked: "Unlinked",
-    stopped: "Rejected",
-    banned: "Banned",
-    closed: "Not connected",
-    usable: "Usable",
-    unreachable: "Not reachable",
-    rejected: "Rejected",
-    passkey: "Passkey required",
-    standby: "Standby",
-    unknown: "Unknown",
-  },
-  open: "Connected to WhatsApp.",
-  connecting:
-    "Connecting to WhatsApp. If this takes long, WhatsApp or the network is down; messages stay queued.",
-  pairing: "No phone is linked. Link one below; until then messages stay queued.",
-  replaced:
-    "Another program uses this WhatsApp link and has replaced this connection. Stop that program; the messenger reclaims the link by itself.",
-  stopped: (says: string) =>
-    `${says} The messenger does not try to log in until you act below; messages stay queued.`,
-  banned: (says: string, until: string, operator: string) =>
-    `${says} The messenger does not try to log in before ${until}. ${operator} Messages stay queued.`,
-  closed: (says: string, advice: string) =>
-    `${says}${advice} The task reconnects automatically; messages stay queued.`,
-  usable: "The platform accepts this account's requests.",
-  unreachable:
-    "The platform cannot be reached, or the account's settings in the secret messenger-channels cannot be read. The task tries again within a minute; messages stay queued or go on to the next channel.",
-  rejected: (code: number) =>
-    `The platform rejects the account, code ${code}. It is checked every minute; messages stay queued or go on to the next channel.`,
-  passkey: (says: string) => `${says} See below.`,
-  standby: "Another task is the leader. This one takes over when it stops.",
-  leaderless: "No leader can be elected without the database.",
-  unknown: "The state of the messenger is unknown.",
   sendingUnknown: "It is unknown whether sending is paused.",
   sendingPaused: "Sending is paused; messages stay queued.",
   sendingOn: "Sending is on.",
@@ -64,42 +27,6 @@ const id: typeof en = {
   paused: "Dijeda",
   pause: "Jeda pengiriman",
   resume: "Lanjutkan pengiriman",
-  labels: {
-    open: "Tersambung",
-    connecting: "Menyambung",
-    pairing: "Belum tertaut",
-    replaced: "Digantikan",
-    unlinked: "Tautan terputus",
-    stopped: "Login ditolak",
-    banned: "Diblokir sementara",
-    closed: "Tidak tersambung",
-    usable: "Dapat dipakai",
-    unreachable: "Tidak terjangkau",
-    rejected: "Ditolak",
-    passkey: "Passkey diminta",
-    standby: "Siaga",
-    unknown: "Tidak diketahui",
-  },
-  open: "Tersambung ke WhatsApp.",
-  connecting:
-    "Menyambung ke WhatsApp. Bila berlangsung lama, WhatsApp atau jaringan terganggu; pesan tetap di antrean.",
-  pairing: "Tidak ada telepon yang tertaut. Tautkan di bawah; sampai saat itu pesan tetap di antrean.",
-  replaced:
-    "Program lain memakai tautan WhatsApp ini dan menggantikan koneksi ini. Hentikan program itu; messenger mengambil kembali tautannya sendiri.",
-  stopped: (says) => `${says} Login tidak dicoba sampai Anda bertindak di bawah; pesan tetap di antrean.`,
-  banned: (says, until, operator) =>
-    `${says} Login tidak dicoba sebelum ${until}. ${operator} Pesan tetap di antrean.`,
-  closed: (says, advice) =>
-    `${says}${advice} Task menyambung kembali secara otomatis; pesan tetap di antrean.`,
-  usable: "Platform menerima permintaan dari akun ini.",
-  unreachable:
-    "Platform tidak dapat dijangkau, atau setelan akun dalam secret messenger-channels tidak dapat dibaca. Task mencoba lagi dalam satu menit; pesan tetap mengantre atau diteruskan ke kanal berikutnya.",
-  rejected: (code) =>
-    `Platform menolak akun ini, kode ${code}. Akun diperiksa setiap menit; pesan tetap mengantre atau diteruskan ke kanal berikutnya.`,
-  passkey: (says) => `${says} Lihat di bawah.`,
-  standby: "Task lain adalah leader. Task ini mengambil alih bila leader berhenti.",
-  leaderless: "Tanpa basis data tidak ada leader yang dapat dipilih.",
-  unknown: "Status messenger tidak diketahui.",
   sendingUnknown: "Tidak diketahui apakah pengiriman dijeda.",
   sendingPaused: "Pengiriman dijeda; pesan tetap di antrean.",
   sendingOn: "Pengiriman berjalan.",

@@ -1,0 +1,97 @@
+import { findDisconnection } from "#lib/channels/platform-codes.ts";
+import { adviceOf } from "../words/advice.ts";
+import type { Words } from "../words/en.ts";
+import { formatSeconds, formatTime, type View } from "./view.ts";
+
+/** `bad`: somebody has to know. `waiting`: usually over within a minute. `neutral`: this task cannot say. */
+export type Tone = "good" | "waiting" | "bad" | "neutral";
+
+type Name = keyof Words["conditions"];
+
+/** What is so with the connection of the account that is shown: the banner, the card and the alerts say the same of it. */
+export interface Condition {
+  readonly name: Name;
+  readonly tone: Tone;
+  readonly what: string;
+  /** Absent where nothing is to be done. */
+  readonly todo?: string | undefined;
+  readonly since?: Date | undefined;
+}
+
+/** A connection that has just been lost, or a service that has just failed, is usually back within seconds. */
+export const maxFailureMs = 60_000;
+
+const tones: Readonly<Record<Name, Tone>> = {
+  open: "good",
+  usable: "good",
+  connecting: "waiting",
+  pairing: "bad",
+  passkey: "bad",
+  replaced: "bad",
+  unlinked: "bad",
+  stopped: "bad",
+  banned: "bad",
+  disconnected: "bad",
+  unreachable: "bad",
+  rejected: "bad",
+  standby: "neutral",
+  leaderless: "neutral",
+  unknown: "neutral",
+};
+
+const findName = ({ state, now }: View, since: Date): Name => {
+  if (!state) return "unknown";
+  if (!state.leader) return state.unread === "unavailable" ? "leaderless" : "standby";
+  const { kind, answer, retryAt, passkey } = state.connection;
+  switch (kind) {
+    case "pairing":
+      return passkey ? "passkey" : "pairing";
+    case "stopped":
+      return answer === 401 ? "unlinked" : "stopped";
+    case "closed":
+    case "connecting":
+    case "unreachable":
+      if (kind === "closed" && retryAt && findDisconnection(answer).reaction === "wait") return "banned";
+      if (now.getTime() - since.getTime() < maxFailureMs) return "connecting";
+      return kind === "unreachable" ? "unreachable" : "disconnected";
+    default:
+      return kind;
+  }
+};
+
+/** When the next attempt is, of a connection that waits for it. */
+const sayRetry = ({ state, now, words }: View): string => {
+  const seconds = (Date.parse(state?.connection.retryAt ?? "") - now.getTime()) / 1_000;
+  return seconds > 0 ? words.nextAttempt(formatSeconds(seconds, words)) : words.attempting;
+};
+
+/** Finds what is so with the connection. */
+export const findCondition = (view: View): Condition => {
+  const { state, words, now } = view;
+  const { connection, account, accounts = [] } = state ?? {};
+  const stored = accounts.find(({ name }) => name === account)?.downSince;
+  const text = connection && new Date(connection.since);
+  // the database knows of connections before this task led
+  const isRetried = ["closed", "connecting", "unreachable"].includes(connection?.kind ?? "");
+  const since = isRetried && stored && text && stored < text ? stored : text;
+  const name = findName(view, since ?? now);
+  const { says, operator } = name === "passkey" ? words.passkey : adviceOf(words, connection?.answer);
+  const { what, todo } = words.conditions[name];
+  const values = {
+    says,
+    operator,
+    code: String(connection?.answer ?? 0),
+    until: connection?.retryAt ? formatTime(new Date(connection.retryAt), now, words) : "",
+    retry: sayRetry(view),
+  };
+  const fill = (sentence: string) =>
+    sentence.replace(/\{(\w+)\}/g, (_, key: keyof typeof values) => values[key]).trim();
+  const isOneOfSeveral = accounts.length > 1 && account !== undefined && state?.leader;
+  return {
+    name,
+    tone: tones[name],
+    what: isOneOfSeveral ? `${account}: ${fill(what)}` : fill(what),
+    todo: todo === undefined ? undefined : fill(todo),
+    since: state?.leader ? since : undefined,
+  };
+};
