@@ -12,6 +12,8 @@ const Environment = z.object({
   AWS_ENDPOINT_URL_SECRETS_MANAGER: z.optional(z.url()),
   /** Secret with `{host, port, dbname, username, password}` of the function's database role. */
   DATABASE_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  /** The same for the role with which the messenger's console reads. */
+  CONSOLE_DATABASE_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** The database's address, for a function whose secret holds only a username and password. */
   DATABASE_HOST: z.optional(z.string().check(z.minLength(1))),
   DATABASE_PORT: z.optional(z.string().check(z.regex(/^\d{1,5}$/))),

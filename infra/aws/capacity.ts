@@ -32,7 +32,7 @@ const serverConnections = 8;
 /** Slots that nobody else can take: for `psql`, the migration and a rotation as the administrator. */
 export const operatorConnections = 4;
 
-const messengerConnections = messengerPools.sender + messengerPools.console + messengerPools.election;
+const messengerConnections = messengerPools.sender + messengerPools.bulk + messengerPools.election;
 
 /** Runs of jobs, which may take minutes, and events, each with two connections. More of them wait in Lambda's queue. */
 const notifyConcurrency = 6;
@@ -59,6 +59,7 @@ const countFixed = ({ messengerTasks = 1, citizenPortalRole }: Size) => ({
   // one for the rotation of its password
   "citizen-portal": citizenPortalRole === undefined ? 1 : portalConcurrency,
   messenger: (messengerTasks + 1) * messengerConnections,
+  console: (messengerTasks + 1) * messengerPools.console,
 });
 
 /**

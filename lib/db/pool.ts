@@ -10,9 +10,12 @@ import { deadline } from "#lib/deadline.ts";
 const readTimeoutMs = 1_500;
 
 /** Expires at once: it is the latest secret that could be read. The driver never handles a password that rejects. */
-const credentials = cached("the database's credentials", 0, () =>
-  deadline(readWorkingCredentials(getSetting("DATABASE_SECRET_ID")), readTimeoutMs),
-);
+const latest = (variable: "DATABASE_SECRET_ID" | "CONSOLE_DATABASE_SECRET_ID") =>
+  cached("the database's credentials", 0, () =>
+    deadline(readWorkingCredentials(getSetting(variable)), readTimeoutMs),
+  );
+/** Of the process, and of the messenger's console. */
+const logins = { own: latest("DATABASE_SECRET_ID"), console: latest("CONSOLE_DATABASE_SECRET_ID") };
 
 /** While the database is down, queries fail soon, so that callers can retry. */
 const connectTimeoutSeconds = 3;
@@ -35,8 +38,8 @@ const openWatched = (host: string, port: number, silenceMs: number) => {
 };
 
 /**
- * Opens a pool for the role in `DATABASE_SECRET_ID`, for a long-running process. Each new connection reads the secret,
- * so that it uses a rotated password; while that fails, it uses the last one.
+ * Opens a pool for the role in `DATABASE_SECRET_ID`, or for the console's, in a long-running process. Each new connection
+ * reads the secret, so that it uses a rotated password; while that fails, it uses the last one.
  *
  * @param max number of connections.
  * @param onClose called when a connection closes.
@@ -46,7 +49,9 @@ export const connect = async (
   max: number,
   onClose?: () => void,
   silenceMs?: number,
+  login: keyof typeof logins = "own",
 ): Promise<postgres.Sql> => {
+  const credentials = logins[login];
   const options = driverOptions(await credentials.get());
   return postgres({
     ...options,

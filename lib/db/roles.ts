@@ -7,6 +7,7 @@ export const loginRoles = {
   tourism: "municipal_tourism",
   gatekeeper: "municipal_gatekeeper",
   messenger: "municipal_messenger",
+  console: "municipal_console",
   employee: "municipal_employee",
   "employee-ticket": "municipal_employee_ticket",
   "employee-admin": "municipal_employee_admin",

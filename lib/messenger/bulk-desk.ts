@@ -15,6 +15,8 @@ import type { digestTerm } from "#lib/secrets/pepper.ts";
 export interface BulkDeskOptions {
   /** Connections that the sender never waits for. */
   readonly sql: postgres.Sql;
+  /** For what the console shows, with the role that may only read that. */
+  readonly consoleSql: postgres.Sql;
   /** Accepts messages as those of the jobs. @returns their ids */
   readonly acceptBatch: (submissions: readonly Submission[]) => Promise<string[]>;
   readonly plan: BulkContext["plan"];
@@ -34,7 +36,7 @@ const read = async (sql: postgres.Sql, file: Readable, { template: wanted, ...wi
 
 /** Opens what the console does with bulk runs and templates. */
 export const openBulkDesk = (options: BulkDeskOptions): BulkDesk & { readonly stop: () => Promise<void> } => {
-  const { sql, signal } = options;
+  const { sql, consoleSql, signal } = options;
   let working: Promise<unknown> = Promise.resolve();
   let isBusy = false;
   /** Does one file after the other: the memory of the task has room for one. Its caller ends it. */
@@ -60,7 +62,7 @@ export const openBulkDesk = (options: BulkDeskOptions): BulkDesk & { readonly st
       throw new RunError("the messenger was stopped; send the same file again with this name");
   };
   return {
-    read: () => readBulkState(sql),
+    read: () => readBulkState(consoleSql),
     preview: (file, wish) =>
       alone(async () => {
         const { bulk, ignored } = await read(sql, file, wish);
@@ -86,8 +88,8 @@ export const openBulkDesk = (options: BulkDeskOptions): BulkDesk & { readonly st
         return run;
       }),
     report: async (name) => {
-      const run = await findBulkRun(sql, name);
-      return run && formatReport(await reportBulkRun(sql, run.id));
+      const run = await findBulkRun(consoleSql, name);
+      return run && formatReport(await reportBulkRun(consoleSql, run.id));
     },
     addTemplate: (draft, author) => addVersion(sql, draft, author),
     approveTemplate: (name, version, approver) => approveVersion(sql, name, version, approver),

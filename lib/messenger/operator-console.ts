@@ -71,7 +71,7 @@ const requireLeader = (leadership: Leadership | undefined): WhatsApp => {
 /**
  * Registers the console of this task.
  *
- * @param consoleSql for what the console reads, so that the sender never waits for it.
+ * @param consoleSql for what the console reads, with its own role; the sender never waits for it.
  */
 export const buildConsole = (
   server: FastifyInstance,

@@ -96,6 +96,7 @@ export const runMessenger = async (): Promise<void> => {
   const host = getSetting("MESSENGER_HOST");
   const task = await startTask({
     connect: (max, onClose) => connect(max, onClose, databaseSilenceMs),
+    connectConsole: (max) => connect(max, undefined, databaseSilenceMs, "console"),
     encryption,
     platform: readWhatsAppSettings(),
     findSettings,

@@ -44,6 +44,8 @@ const conversionMs = 5_000;
 export interface TaskOptions extends OperatorConsoleOptions {
   /** Opens a pool of connections as the messenger's role. @param onClose is called when one is closed. */
   readonly connect: (max: number, onClose?: () => void) => Promise<postgres.Sql>;
+  /** Opens a pool of connections as the console's role, which may only read what the console shows. */
+  readonly connectConsole: (max: number) => Promise<postgres.Sql>;
   readonly encryption: Encryption;
   readonly platform: WhatsAppSettings;
   readonly findSettings: ChannelOptions["findSettings"];
@@ -95,9 +97,10 @@ const checkHealth = async (sql: postgres.Sql, leaderships: Leaderships): Promise
 /** Starts the messenger: it accepts messages at once, and connects to WhatsApp while it is the leader. */
 export const startTask = async (options: TaskOptions): Promise<Task> => {
   const { connect, connector, encryption, findTokens, host, port } = options;
-  const [sql, consoleSql] = await Promise.all([
+  const [sql, bulkSql, consoleSql] = await Promise.all([
     connect(messengerPools.sender),
-    connect(messengerPools.console),
+    connect(messengerPools.bulk),
+    options.connectConsole(messengerPools.console),
   ]);
   const leaderships = new Map<number, Leadership>();
   const watched = new Wakeup();
@@ -143,7 +146,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     acceptBatch: (submissions) => acceptBatch(acceptance, submissions),
     findState: (id, sender) => findState(sql, id, sender),
     // a list of many messages takes time, for which the sender does not wait
-    listMessages: (query) => listMessages(consoleSql, encryption, query),
+    listMessages: (query) => listMessages(bulkSql, encryption, query),
     cancel: (id, sender) => cancel(sql, id, sender),
     applyEvents: (events) => applyEvents(sql, events, (inbound) => handleInbound(inbound, stopping.signal)),
     findConnection: () => ({ ...(findWhatsApp()?.state() ?? { kind: "closed" }) }),
@@ -151,9 +154,10 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     renderMetrics: () => metrics.render(),
   });
   const desk = openBulkDesk({
-    sql: consoleSql,
+    sql: bulkSql,
+    consoleSql,
     acceptBatch: (submissions) => acceptBatch(acceptance, submissions),
-    plan: (phones) => planMessages(consoleSql, options.pace, phones),
+    plan: (phones) => planMessages(bulkSql, options.pace, phones),
     findPepper: options.findPepper,
     signal: stopping.signal,
   });
@@ -180,7 +184,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     await unresolved;
     await server.close();
     // no queries are left; without a timeout the driver waits for connections that the server has closed
-    await Promise.all([sql.end({ timeout: 1 }), consoleSql.end({ timeout: 1 })]);
+    await Promise.all([sql, bulkSql, consoleSql].map((pool) => pool.end({ timeout: 1 })));
   };
   try {
     return { url: await server.listen({ host, port }), findWhatsApp, stop };

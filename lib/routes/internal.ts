@@ -70,6 +70,7 @@ export const internalFunctions: readonly InternalFunction[] = [
 /** The secrets of the messenger, which runs in a container. */
 export const messengerSecrets = {
   DATABASE_SECRET_ID: "database/messenger",
+  CONSOLE_DATABASE_SECRET_ID: "database/console",
   MESSENGER_TOKEN_SECRET_ID: "messenger-token",
   MESSENGER_KEY_SECRET_ID: "messenger-key",
   CONSOLE_SECRET_ID: "messenger-console",

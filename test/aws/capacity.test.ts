@@ -60,10 +60,11 @@ describe.each(sizes)("of $connections connections", (size) => {
 });
 
 test("each messenger has all connections of its pools, also while a deployment replaces them one by one", () => {
-  const own = messengerPools.sender + messengerPools.console + messengerPools.election;
+  const { console, ...own } = messengerPools;
   for (const messengerTasks of [1, 2, 3]) {
     const { roles } = planCapacity({ connections: 188, functionConcurrency: 300, messengerTasks });
-    expect(roles.messenger).toBe((messengerTasks + 1) * own);
+    expect(roles.messenger).toBe((messengerTasks + 1) * sum(Object.values(own)));
+    expect(roles.console).toBe((messengerTasks + 1) * console);
   }
 });
 

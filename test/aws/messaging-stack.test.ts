@@ -91,6 +91,12 @@ const variablesOf = (from: typeof stage): Record<string, string> => {
   );
 };
 
+test("it has two logins to the database: its own, and the one with which its console only reads", () =>
+  expect(variablesOf(stage)).toMatchObject({
+    DATABASE_SECRET_ID: "municipal/dev/database/messenger",
+    CONSOLE_DATABASE_SECRET_ID: "municipal/dev/database/console",
+  }));
+
 test("the version of WhatsApp Web is the configured one, and by default the library's", () => {
   const [webVersion] = examples.webVersion;
   expect(variablesOf(synthesizeWith({ webVersion }))).toMatchObject({ PLATFORM_WEB_VERSION: webVersion });

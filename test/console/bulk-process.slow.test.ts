@@ -39,6 +39,15 @@ beforeEach(() =>
   }),
 );
 
+test("the console of a task reads with a role of its own", async () => {
+  const { console } = await startTask();
+  const listConsoles = () =>
+    admin((sql) => sql`select usename from pg_stat_activity where usename = 'municipal_console'`);
+  expect(await listConsoles()).toHaveLength(0);
+  await console.read();
+  expect(await listConsoles()).toHaveLength(1);
+});
+
 test("a preview counts the lines by outcome, masked, and leaves no number and no value in the log", async () => {
   const { console, lines } = await startTask();
   await notifyIn(own)("opt-out", phoneOf(2));

@@ -133,8 +133,8 @@ test("opting a number out requires the confirmation", async () => {
   expect((await get()).body).toContain("tick the box to confirm");
 });
 
-test("the messenger's role adds to the record and reads it, but changes and deletes nothing of it", async () => {
-  const { sql } = await createMessengerDatabase();
+test("the messenger's role adds to the record, which the console's reads, but changes and deletes nothing of it", async () => {
+  const { sql, connectConsole } = await createMessengerDatabase();
   const acts = openActs(sql);
   await acts.end(await acts.begin({ id: "sari", name: "sari", role: "operator" }, "pause"), "done");
   await acts.begin(
@@ -142,7 +142,7 @@ test("the messenger's role adds to the record and reads it, but changes and dele
     "opt-out",
     "6281•••••••90",
   );
-  expect(await listActs(sql)).toMatchObject([
+  expect(await listActs(connectConsole())).toMatchObject([
     {
       operator: "https://login.example 7",
       name: "budi",

@@ -22,7 +22,8 @@ describe("the state of the outbox", () => {
   const sources = { own, filter: {}, isDatabaseUp: async () => true, explain: async () => new Map() };
 
   test("contains the queue and the latest fifty messages, with masked numbers and without text", async () => {
-    const sql = (await createMessengerDatabase()).connect(3);
+    const { sql, connectConsole } = await createMessengerDatabase();
+    const reading = connectConsole();
     await sql`
       insert into messaging.message (id, sender, kind, phone, content, expires_at, accepted_at, not_before)
       select 'm' || n, 'api:test', 'text', '628120000' || lpad(n::text, 4, '0'), '{"text":"a secret"}',
@@ -30,7 +31,7 @@ describe("the state of the outbox", () => {
       from generate_series(1, 60) n`;
     await sql`update messaging.message set state = 'FAILED', reason = 'because', attempts = 1 where id = 'm60'`;
     await setPaused(sql, true);
-    const state = await readConsoleState(sql, sources);
+    const state = await readConsoleState(reading, sources);
     expect(state).toMatchObject({ ...own, paused: true });
     expect(state.unread).toBeUndefined();
     expect(state.queue).toEqual([{ state: "PENDING", count: 59, oldestSeconds: expect.closeTo(90, -1) }]);
@@ -50,11 +51,11 @@ describe("the state of the outbox", () => {
     });
     expect(JSON.stringify(state)).not.toContain("secret");
     await setPaused(sql, false);
-    expect((await readConsoleState(sql, sources)).paused).toBe(false);
+    expect((await readConsoleState(reading, sources)).paused).toBe(false);
   });
 
   test("contains how many of the latest messages fail, by code, sender and account, but not those of a number", async () => {
-    const sql = (await createMessengerDatabase()).connect(3);
+    const { sql, connectConsole } = await createMessengerDatabase();
     const reason = reasons.unregistered;
     await sql`
       insert into messaging.message (id, sender, kind, phone, content, expires_at, state, reason, refusals, account, changed_at)
@@ -63,7 +64,7 @@ describe("the state of the outbox", () => {
         case when n in (8, 9) then '{"code": "463", "count": 1}'::jsonb end, (select id from messaging.account),
         now() - case when n < 3 then interval '2 hours' else n * interval '1 minute' end
       from generate_series(1, 12) n`;
-    const { failures } = await readConsoleState(sql, sources);
+    const { failures } = await readConsoleState(connectConsole(), sources);
     expect(failures).toEqual({
       ...{ ended: 7, failed: 3, codes: ["463", "-"], senders: ["api:test"], accounts: ["main"] },
       since: expect.any(Date),
@@ -71,8 +72,7 @@ describe("the state of the outbox", () => {
   });
 
   test("contains the latest ten runs that had recipients or failed, with their messages by state", async () => {
-    const { connect, admin } = await createMessengerDatabase();
-    const sql = connect(3);
+    const { connectConsole, admin } = await createMessengerDatabase();
     await admin`
       insert into notification.run (job, scheduled_at, state, reason, accepted, opted_out)
       select 'daily', now() - n * interval '1 hour', case n when 2 then 'failed' else 'done' end,
@@ -83,7 +83,7 @@ describe("the state of the outbox", () => {
       select 'm' || n, 'api:test', 'text', '6281200000001', '{}', now(), case n when 1 then 'PENDING' else 'SENT' end,
         (select id from notification.run order by scheduled_at desc offset 2 limit 1)
       from generate_series(1, 3) n`;
-    const { runs } = await readConsoleState(sql, sources);
+    const { runs } = await readConsoleState(connectConsole(), sources);
     expect(runs.map(({ state, reason, accepted }) => [state, reason, accepted]).slice(0, 2)).toEqual([
       ["failed", "because", 0],
       ["done", null, 3],
@@ -93,7 +93,7 @@ describe("the state of the outbox", () => {
   });
 
   test("contains a bulk run before all others while its messages wait, and not among the jobs that fail", async () => {
-    const { connect, admin } = await createMessengerDatabase();
+    const { connectConsole, admin } = await createMessengerDatabase();
     await admin`
       insert into notification.run (job, template, scheduled_at, state, accepted)
       values ('bulk:march', 'reminder', now() - interval '9 days', 'failed', 1),
@@ -105,14 +105,14 @@ describe("the state of the outbox", () => {
       insert into messaging.message (id, sender, kind, phone, content, expires_at, run)
       select 'm', 'notification', 'text', '6281200000001', '{}', now() + interval '1 day', id
       from notification.run where job = 'bulk:march'`;
-    const { runs, failedJobs } = await readConsoleState(connect(3), sources);
+    const { runs, failedJobs } = await readConsoleState(connectConsole(), sources);
     expect(runs.map(({ bulk }) => bulk)).toEqual(["march", ...Array(9).fill(null)]);
     expect(runs[0]?.messages).toEqual({ PENDING: 1 });
     expect(failedJobs).toEqual([]);
   });
 
   test("contains the jobs that fail, once each, until they succeed, however many runs of others follow", async () => {
-    const { connect, admin } = await createMessengerDatabase();
+    const { connectConsole, admin } = await createMessengerDatabase();
     await admin`
       insert into notification.run (job, scheduled_at, state, reason, accepted)
       select job, now() - hours * interval '1 hour', state, reason, 1
@@ -121,7 +121,7 @@ describe("the state of the outbox", () => {
     await admin`
       insert into notification.run (job, scheduled_at, state, accepted)
       select 'other', now() - n * interval '1 minute', 'done', 1 from generate_series(1, 20) n`;
-    const { failedJobs } = await readConsoleState(connect(3), sources);
+    const { failedJobs } = await readConsoleState(connectConsole(), sources);
     expect(failedJobs).toMatchObject([{ job: "fails", reason: "last" }]);
     expect(failedJobs.map(({ scheduledAt, since }) => scheduledAt.getTime() - since.getTime())).toEqual([
       3_600_000,
@@ -129,7 +129,7 @@ describe("the state of the outbox", () => {
   });
 
   test("contains what each sender may send and has sent today, and its active credentials", async () => {
-    const { connect, admin } = await createMessengerDatabase();
+    const { connectConsole, admin } = await createMessengerDatabase();
     await admin`
       insert into messaging.sender (name, classes, per_day, bytes_per_day)
       values ('ends', '{reminder}', 50, 2000000), ('expired', default, null, null), ('stays', default, null, null)`;
@@ -144,7 +144,7 @@ describe("the state of the outbox", () => {
       insert into messaging.sender_day (sender, day, slot, messages, bytes)
       values ('api:ends', messaging.today(), 1, 3, 700), ('api:ends', messaging.today(), 2, 4, 100),
         ('api:ends', messaging.today() - 1, 1, 9, 900), ('api:of-the-secret', messaging.today(), 1, 1, 5)`;
-    const { terms } = await readConsoleState(connect(3), sources);
+    const { terms } = await readConsoleState(connectConsole(), sources);
     const none = { credentials: 0, expiresAt: null };
     expect(terms).toMatchObject([
       {
@@ -165,7 +165,7 @@ describe("the state of the outbox", () => {
   });
 
   test("contains what waits for each callback, with its host alone", async () => {
-    const { connect, admin } = await createMessengerDatabase();
+    const { connectConsole, admin } = await createMessengerDatabase();
     await admin`
       insert into messaging.callback (sender, url, secret, failures)
       values ('api:a', 'https://a.example/path?token=hidden', '', 4), ('api:b', 'https://b.example/', '', 0),
@@ -178,7 +178,7 @@ describe("the state of the outbox", () => {
         ('https://a.example/path?token=hidden', 30, 2, -5, null::timestamptz, 500), ('https://a.example/path?token=hidden', 20, 1, -2, null, 503),
         ('https://a.example/path?token=hidden', 10, 0, -1, null, null), ('https://a.example/path?token=hidden', 90, 9, -60, now(), 404),
         ('https://b.example/', 1, 1, 1, null, null)) given (url, age, attempts, due, given_up_at, last_status) using (url)`;
-    const { callbacks } = await readConsoleState(connect(3), sources);
+    const { callbacks } = await readConsoleState(connectConsole(), sources);
     expect(callbacks).toMatchObject([
       { sender: "a", host: "a.example", failures: 4, lastStatus: 503, waiting: 3, dead: 1 },
       { sender: "b", host: "b.example", failures: 0, lastStatus: null, waiting: 1, dead: 0 },
@@ -189,7 +189,7 @@ describe("the state of the outbox", () => {
   });
 
   test("contains when the platform's limits of the linked account began", async () => {
-    const { connect, sql } = await createMessengerDatabase();
+    const { connectConsole, sql } = await createMessengerDatabase();
     const number = "6281200000099";
     const pacing = new Pacing(noPace, { ...unusedAccount, number });
     const channel = { isOpen: () => true, fetchLimits: async () => ({}) };
@@ -197,52 +197,52 @@ describe("the state of the outbox", () => {
     await stopSending({ sql, channel, pacing, signal }, 600);
     const [first] = await sql`select stopped_at as at from messaging.number`;
     await stopSending({ sql, channel, pacing, signal }, 1_200);
-    const state = await readConsoleState(connect(2), { ...sources, number });
+    const state = await readConsoleState(connectConsole(), { ...sources, number });
     expect(state.stoppedSince).toEqual(first?.at);
     expect(pacing.describe(steadyNow()).stoppedSeconds).toBeGreaterThan(600);
   });
 
   test("masks the shortest number too", async () => {
-    const sql = (await createMessengerDatabase()).connect(3);
+    const { sql, connectConsole } = await createMessengerDatabase();
     await sql`
       insert into messaging.message (id, sender, kind, phone, content, expires_at)
       values ('m', 'api:test', 'text', '62812345', '{}', now() + interval '1 day')`;
-    expect((await readConsoleState(sql, sources)).messages[0]?.phone).toBe("6281••45");
+    expect((await readConsoleState(connectConsole(), sources)).messages[0]?.phone).toBe("6281••45");
   });
 
   test("is unknown while the database is unavailable, or slow although it answers others", async () => {
-    const { connect, admin, sql } = await createMessengerDatabase();
-    const down = connect(1);
+    const { connectConsole, admin } = await createMessengerDatabase();
+    const down = connectConsole();
     await down.end();
     const unknown = { ...own, paused: false, messages: [] };
     expect(await readConsoleState(down, { ...sources, isDatabaseUp: async () => false })).toMatchObject({
       ...unknown,
       unread: "unavailable",
     });
-    const waiting = connect(2);
+    const waiting = connectConsole(2);
     await waiting`select 1`;
     await admin.begin(async (transaction) => {
       await transaction`lock table messaging.message in access exclusive mode`;
       expect(await readConsoleState(waiting, sources)).toMatchObject({ ...unknown, unread: "slow" });
-      await untilBlocked(sql, 0);
+      await untilBlocked(connectConsole(), 0);
     });
     await expect.poll(() => readConsoleState(waiting, sources)).not.toHaveProperty("unread");
   });
 
   test("is read again after a read that lost its connection, as in a failover", async () => {
-    const { connect, admin, sql } = await createMessengerDatabase();
+    const { connectConsole, admin } = await createMessengerDatabase();
     let reading: Promise<ConsoleState> | undefined;
     await admin.begin(async (transaction) => {
       await transaction`lock table messaging.message in access exclusive mode`;
-      reading = readConsoleState(connect(1), sources);
-      await endBlocked(sql);
+      reading = readConsoleState(connectConsole(), sources);
+      await endBlocked(connectConsole());
     });
     expect(await reading).not.toHaveProperty("unread");
   });
 
   test("is unknown while the database, although it answers others, loses the connection again or has no connection left", async () => {
-    const { connect, admin, sql } = await createMessengerDatabase();
-    const lost = connect(1);
+    const { connectConsole, admin, sql } = await createMessengerDatabase();
+    const lost = connectConsole();
     await lost.end();
     expect(await readConsoleState(lost, sources)).toMatchObject({ ...own, unread: "unavailable" });
     const [row] = await sql`select current_database() as name`;
@@ -250,13 +250,13 @@ describe("the state of the outbox", () => {
       admin.unsafe(`alter database ${row?.name} connection limit ${connections}`);
     await limit(0);
     onTestFinished(async () => void (await limit(-1)));
-    expect(await readConsoleState(connect(1), sources)).toMatchObject({ ...own, unread: "slow" });
+    expect(await readConsoleState(connectConsole(), sources)).toMatchObject({ ...own, unread: "slow" });
   });
 
   test("is an error while the database rejects a query", async () => {
-    const { sql, admin } = await createMessengerDatabase();
-    await admin`revoke select on notification.run from municipal_messenger`;
-    onTestFinished(async () => void (await admin`grant select on notification.run to municipal_messenger`));
-    await expect(readConsoleState(sql, sources)).rejects.toMatchObject({ code: "42501" });
+    const { connectConsole, admin } = await createMessengerDatabase();
+    await admin`revoke select on notification.run from municipal_console`;
+    onTestFinished(async () => void (await admin`grant select on notification.run to municipal_console`));
+    await expect(readConsoleState(connectConsole(), sources)).rejects.toMatchObject({ code: "42501" });
   });
 });

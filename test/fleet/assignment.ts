@@ -43,10 +43,13 @@ export const describePlatform = ({
 
 export const taskOptions = (assignment: Assignment): TaskOptions => {
   const { databaseUrl, encryptionKey, platform, channel, pace, token } = assignment;
+  const connect: TaskOptions["connect"] = async (max, onclose = () => {}) =>
+    postgres(databaseUrl, { max, onclose, types, fetch_types: false, onnotice: () => {} });
   return {
     findSettings: noSettings,
-    connect: async (max, onclose = () => {}) =>
-      postgres(databaseUrl, { max, onclose, types, fetch_types: false, onnotice: () => {} }),
+    connect,
+    // nobody can log in to the console
+    connectConsole: connect,
     encryption: encryptionWith(encryptionKey),
     platform: {
       ...platform,

@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import { expect } from "vitest";
 
 /*
- * The connections of the messenger's role to a test's database that wait for a lock. They are listed outside of
+ * The connections of a role to a test's database that wait for a lock; a role sees no others. They are listed outside of
  * transactions, which would see a snapshot of the activity.
  */
 export const listBlocked = (sql: postgres.Sql) => sql<{ pid: number }[]>`

@@ -25,8 +25,8 @@ const empty = (admin: postgres.Sql) =>
     .simple();
 
 /**
- * Provides an empty messenger database for one test: its URL, and connections as the messenger's role that are
- * closed with the test; `sql` is one of them.
+ * Provides an empty messenger database for one test: its URL, and connections as the messenger's and the console's role that
+ * are closed with the test; `sql` is one of the messenger's.
  */
 export const createMessengerDatabase = async () => {
   if (isTaken) throw new Error("this test already has its messenger database");
@@ -44,10 +44,11 @@ export const createMessengerDatabase = async () => {
     const types = { bigint: { to: 20, from: [20], parse: Number, serialize: String } };
     return postgres(address, { max, fetch_types: false, types, onclose, onnotice: () => {} });
   };
-  const connect = (max = 4): postgres.Sql => {
-    const sql = open(max);
+  const connect = (max = 4, address = url): postgres.Sql => {
+    const sql = open(max, undefined, address);
     onTestFinished(() => sql.end({ timeout: 1 }));
     return sql;
   };
-  return { url, open, connect, sql: connect(1), admin };
+  const connectConsole = (max = 1) => connect(max, database.urlFor("consoleUrl"));
+  return { url, open, connect, connectConsole, sql: connect(1), admin };
 };

@@ -51,6 +51,7 @@ export const start = async (
 ): Promise<Task> => {
   const task = await startTask({
     connect: async (max, onClose) => database.open(max, onClose),
+    connectConsole: async (max) => database.connectConsole(max),
     encryption,
     platform: {
       url: platform.url,

@@ -22,8 +22,12 @@ export interface Assignment {
  */
 const { databaseUrl, encryptionKey, settings, token }: Assignment = JSON.parse(process.argv[2] ?? "{}");
 const types = { bigint: { to: 20, from: [20], parse: Number, serialize: String } };
+const connect = async (max: number) =>
+  postgres(databaseUrl, { max, fetch_types: false, types, onnotice: () => {} });
 const task = await startTask({
-  connect: async (max) => postgres(databaseUrl, { max, fetch_types: false, types, onnotice: () => {} }),
+  connect,
+  // nobody can log in to the console
+  connectConsole: connect,
   encryption: encryptionWith(encryptionKey),
   platform: { ...settings, rootKey: Buffer.from(settings.rootKey, "base64") },
   pace: noPace,

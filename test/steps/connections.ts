@@ -12,6 +12,7 @@ export type Address =
   | "employeeUrl"
   | "employeeAdminUrl"
   | "messengerUrl"
+  | "consoleUrl"
   | "notifyUrl"
   | "maintenanceUrl"
   | "subjectUrl";

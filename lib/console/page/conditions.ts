@@ -4,7 +4,7 @@ import type { Words } from "../words/en.ts";
 import { formatSeconds, formatTime, type View } from "./view.ts";
 
 /** `bad`: somebody has to know. `waiting`: usually over within a minute. `neutral`: this task cannot say. */
-export type Tone = "good" | "waiting" | "bad" | "neutral";
+type Tone = "good" | "waiting" | "bad" | "neutral";
 
 type Name = keyof Words["conditions"];
 

@@ -25,23 +25,20 @@ export interface CallbackSummary {
 
 const maxCallbacks = 100;
 
-type Row = Omit<CallbackSummary, "host" | "redirects"> & { url: string };
-
 /** Lists the callbacks by sender. */
 export const listCallbacks = async (sql: postgres.ISql): Promise<CallbackSummary[]> => {
-  const rows = await sql<Row[]>`
-    select callback.id::float8 as id, sender, url, failures, waiting, oldest, dead,
+  const rows = await sql<Omit<CallbackSummary, "redirects">[]>`
+    select callback.id::float8 as id, sender, host, failures, waiting, oldest, dead,
       ${lastStatus(sql)} as "lastStatus", disabled_at as "disabledAt"
     from messaging.callback cross join lateral (
       select count(*) filter (where given_up_at is null)::int as waiting,
         count(*) filter (where given_up_at is not null)::int as dead,
         min(at) filter (where given_up_at is null) as oldest
       from messaging.callback_event where callback_id = callback.id) counted
-    order by sender, url limit ${maxCallbacks}`;
-  return rows.map(({ url, sender, ...row }) => ({
+    order by sender, host, callback.id limit ${maxCallbacks}`;
+  return rows.map((row) => ({
     ...row,
-    sender: usernameOf(sender),
-    host: new URL(url).host,
+    sender: usernameOf(row.sender),
     redirects: row.lastStatus !== null && isRedirect(row.lastStatus),
   }));
 };

@@ -5,7 +5,7 @@ declare
   login_roles constant text[] := array['municipal_resident', 'municipal_tourism', 'municipal_gatekeeper',
     'municipal_importer', 'municipal_partner_admin', 'municipal_employee', 'municipal_employee_ticket',
     'municipal_employee_admin', 'municipal_messenger', 'municipal_maintenance', 'municipal_notify',
-    'municipal_sender_admin', 'municipal_subject', 'municipal_citizen_portal'];
+    'municipal_sender_admin', 'municipal_subject', 'municipal_citizen_portal', 'municipal_console'];
   role text;
   others text;
 begin
@@ -57,6 +57,8 @@ begin
       ('municipal_subject', '20s', '30s'),
       -- its largest statements delete 1,000 messages or 1 GB of media, in about 2 s
       ('municipal_messenger', '30s', '30s'),
+      -- its pages take less; reports of bulk runs, which have up to 45,000 lines, more
+      ('municipal_console', '10s', '30s'),
       -- a batch takes seconds, but may wait for another import; an orphaned one blocks the splitting of blocks
       ('municipal_importer', '15min', '1min'),
       -- batches are small; an interrupted run must not block the next one
@@ -92,6 +94,8 @@ alter role municipal_citizen_portal set idle_session_timeout = '4s';
 -- reading an index: 235 ms instead of 2 with 60,000. PostgreSQL 17 and earlier would compile the remaining sorts.
 alter role municipal_messenger set enable_sort = off;
 alter role municipal_messenger set jit = off;
+alter role municipal_console set enable_sort = off;
+alter role municipal_console set jit = off;
 
 -- The newest migration that a release must contain to run on this schema. A migration that drops or renames what earlier
 -- releases use sets it to the migration that made its replacement.

@@ -393,7 +393,7 @@ alter default privileges for role municipal_owner in schema audience grant selec
 grant select, insert, update on notification.run, notification.recipient, notification.request to municipal_notify;
 grant execute on function notification.store_outcomes, notification.count_recipients to municipal_notify;
 grant execute on function notification.open_bulk, notification.close_bulk, notification.list_sent_before,
-  notification.store_bulk, notification.report_bulk, notification.cancel_bulk, messaging.find_in_run to municipal_messenger;
+  notification.store_bulk, notification.cancel_bulk, messaging.find_in_run to municipal_messenger;
 -- what was approved stays as it was
 grant select on notification.template to municipal_notify, municipal_messenger;
 grant execute on function notification.add_template, notification.approve_template, notification.retire_template
@@ -402,7 +402,7 @@ grant execute on function notification.add_opt_out, notification.remove_opt_out,
   to municipal_notify, municipal_messenger;
 grant execute on function notification.is_opted_out to municipal_messenger;
 
--- for the console: counts and states, no recipients
+-- counts and states, no recipients
 grant usage on schema notification to municipal_messenger;
 grant select on notification.run to municipal_messenger;
 

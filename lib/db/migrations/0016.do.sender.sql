@@ -82,14 +82,12 @@ return (now() at time zone 'Asia/Jakarta')::date;
 grant usage on schema messaging to municipal_gatekeeper, municipal_sender_admin;
 grant execute on function messaging.authenticate_sender to municipal_gatekeeper;
 grant execute on function messaging.is_active to municipal_sender_admin;
-grant execute on function messaging.count_waiting to municipal_sender_admin, municipal_messenger;
+grant execute on function messaging.count_waiting to municipal_sender_admin;
 grant execute on function messaging.today to municipal_sender_admin, municipal_messenger;
 grant select, insert, update on messaging.sender, messaging.sender_credential to municipal_sender_admin;
 grant select on messaging.sender_day to municipal_sender_admin;
 grant select on messaging.sender to municipal_messenger;
 grant select, insert, update on messaging.account to municipal_sender_admin;
--- for the console; not the digest
-grant select (sender, expires_at, retires_at, revoked_at) on messaging.sender_credential to municipal_messenger;
 grant select, insert, update, delete on messaging.sender_day to municipal_messenger;
 
 reset role;

@@ -6,6 +6,8 @@ create table messaging.callback (
   -- such as api:<username>
   sender text not null,
   url text not null check (url ~ '^https?://' and length(url) <= 2048),
+  -- for the console: the path may contain a token
+  host text not null generated always as (split_part(url, '/', 3)) stored,
   -- encrypted by the command that made them; the previous one signs too until it expires
   secret bytea not null,
   previous_secret bytea,

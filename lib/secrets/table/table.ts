@@ -94,6 +94,10 @@ const login = {
 const logins = Object.fromEntries(
   ["admin", ...Object.keys(loginRoles)].map((role) => [`database/${role}`, login]),
 ) as Readonly<Record<`database/${LoginRole | "admin"}`, typeof login>>;
+/** The messenger reads it besides its own. */
+const consoleLogin = {
+  "database/console": { ...login, variable: "CONSOLE_DATABASE_SECRET_ID" },
+} as const satisfies Readonly<Record<string, Row>>;
 
 /**
  * Every secret of a stage, by its name within the stage, except the administrator's of an existing database. Each
@@ -101,7 +105,7 @@ const logins = Object.fromEntries(
  *
  * Functions that only read import a schema, and of this file no more than types: the rest stays out of bundles.
  */
-export const secretTable = { ...minted, ...logins };
+export const secretTable = { ...minted, ...logins, ...consoleLogin };
 
 export type SecretName = keyof typeof secretTable;
 export type SecretValue<N extends SecretName> = z.infer<ReturnType<(typeof secretTable)[N]["schema"]>>;

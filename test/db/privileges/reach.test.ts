@@ -14,6 +14,9 @@ const read = "SELECT";
 const append = "SELECT, INSERT";
 const write = "SELECT, INSERT, UPDATE";
 const all = "SELECT, INSERT, UPDATE, DELETE";
+/** Reads single columns of a table. */
+const columns = (table: string, names: string) =>
+  Object.fromEntries(names.split(" ").map((name) => [`${table} (${name})`, read]));
 
 const reaches: Readonly<Record<LoginRole, Reach>> = {
   resident: {
@@ -32,7 +35,6 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
   messenger: {
     functions: [
       "messaging.can_send",
-      "messaging.count_waiting",
       "messaging.end_unwanted",
       "messaging.find_in_run",
       "messaging.first_insert",
@@ -54,7 +56,6 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "notification.list_sent_before",
       "notification.open_bulk",
       "notification.remove_opt_out",
-      "notification.report_bulk",
       "notification.retire_template",
       "notification.store_bulk",
     ],
@@ -80,11 +81,37 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "messaging.payload": all,
       "messaging.route": all,
       "messaging.sender": read,
-      "messaging.sender_credential (expires_at)": read,
-      "messaging.sender_credential (retires_at)": read,
-      "messaging.sender_credential (revoked_at)": read,
-      "messaging.sender_credential (sender)": read,
       "messaging.sender_day": all,
+      "notification.run": read,
+      "notification.template": read,
+    },
+  },
+  console: {
+    functions: [
+      "messaging.can_send",
+      "messaging.count_waiting",
+      "messaging.is_ready",
+      "messaging.takes_from_pool",
+      "messaging.today",
+      "notification.report_bulk",
+    ],
+    relations: {
+      "messaging.account": read,
+      ...columns("messaging.callback", "disabled_at failures host id sender"),
+      ...columns("messaging.callback_event", "at attempts callback_id due_at given_up_at last_status seq"),
+      ...columns("messaging.contact", "number phone since"),
+      ...columns("messaging.control", "answer paused paused_at unresolved unresolved_at"),
+      "messaging.ending": read,
+      ...columns("messaging.message", "accepted_at account attempts changed_at epoch expires_at"),
+      ...columns("messaging.message", "held_until id is_open kind lane not_before phone pool priority queue"),
+      ...columns("messaging.message", "quiet_hours reason refusals run sender sent_at seq state"),
+      ...columns("messaging.number", "locked_at locked_until paused_at paused_until phone stopped_at"),
+      "messaging.operator_act": read,
+      "messaging.operator_result": read,
+      ...columns("messaging.route", "account phone pool"),
+      "messaging.sender": read,
+      ...columns("messaging.sender_credential", "expires_at retires_at revoked_at sender"),
+      "messaging.sender_day": read,
       "notification.run": read,
       "notification.template": read,
     },

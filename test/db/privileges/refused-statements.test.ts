@@ -88,3 +88,30 @@ test("the messenger's role reads only the runs of notifications, and opts single
     "select * from office.appointment",
   ]);
 });
+
+test("the console's role reads messages without what they say, and writes nothing", async () => {
+  const sql = connectFor("consoleUrl");
+  expect(await refusal(sql, "select id, state, reason from messaging.message")).toBeUndefined();
+  await expectDenied(sql, [
+    ...["content", "media_id", "message", "*"].map((shown) => `select ${shown} from messaging.message`),
+    "select content ->> 'text' from messaging.message",
+    "select id from messaging.message where content::text like '%a%'",
+    ...["payload", "media", "media_chunk", "auth_key", "idempotency", "number_check", "answered"].map(
+      (table) => `select count(*) from messaging.${table}`,
+    ),
+    ...["url", "secret", "previous_secret"].map((column) => `select ${column} from messaging.callback`),
+    "select digest from messaging.sender_credential",
+    "select message_id from messaging.callback_event",
+    ...["recipient", "request", "opt_out"].map((table) => `select count(*) from notification.${table}`),
+    "select notification.is_opted_out('')",
+    "update messaging.control set paused = true",
+    "update messaging.message set state = 'CANCELLED'",
+    "delete from messaging.operator_act",
+    "insert into messaging.operator_result (act, result) values (1, 'done')",
+    "select notification.cancel_bulk('march')",
+    "select notification.approve_template('news', 1, 'budi')",
+    "select messaging.end_unwanted('{}')",
+    "select id from messaging.message for update",
+    "set role municipal_messenger",
+  ]);
+});

@@ -14,8 +14,12 @@ import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 
 let sql: postgres.Sql;
 let connect: (max: number) => postgres.Sql;
+/** Of the console's role. */
+let reading: postgres.Sql;
 beforeEach(async () => {
-  ({ sql, connect } = await createMessengerDatabase());
+  const database = await createMessengerDatabase();
+  ({ sql, connect } = database);
+  reading = database.connectConsole();
 });
 const number = "6281200000099";
 const known = "6281200000001";
@@ -45,7 +49,7 @@ const explain = async (id: string, pacing = pacingWith(), isOpen = true) => {
     listReachable: () => [known],
   };
   const channel = { isOpen: () => isOpen, directory };
-  const found = (await explainWaiting(sql, { account: firstAccount, pacing, channel }, [id])).get(id);
+  const found = (await explainWaiting(reading, { account: firstAccount, pacing, channel }, [id])).get(id);
   const minutes = (at: Date | undefined) => at && Math.round((at.getTime() - Date.now()) / minuteMs) + 0;
   return found?.map(({ name, until }) => [name, minutes(until)]);
 };
@@ -236,13 +240,13 @@ describe("a search", () => {
   test("finds the messages of a number, an id or a sender by an index", async () => {
     await add({ id: "A" }, { id: "B", phone: "6281200000002" }, { id: "C", sender: "api:b" });
     const idsOf = async (query: string, sender = "") =>
-      (await listMessages(sql, readFilter(query, sender))).map(({ id }) => id);
+      (await listMessages(reading, readFilter(query, sender))).map(({ id }) => id);
     expect(await idsOf("6281200000001")).toEqual(["C", "A"]);
     expect(await idsOf("B")).toEqual(["B"]);
     expect(await idsOf("", "api:b")).toEqual(["C"]);
     expect(await idsOf("6281200000001", "api:a")).toEqual(["A"]);
     expect(await idsOf("none")).toEqual([]);
-    expect(await listSenders(sql)).toEqual(["api:a", "api:b"]);
+    expect(await listSenders(reading)).toEqual(["api:a", "api:b"]);
     await sql`
       insert into messaging.message (id, sender, kind, phone, content, state, expires_at)
       select 'R' || i, 'api:' || i % 50, 'text', 62813000000 + i, '{}', 'READ', now() from generate_series(1, 5000) i`;
@@ -266,7 +270,7 @@ test("the chart counts acceptance, sending and failure by hour, and what waited 
       ('failed', 'FAILED', '5 hours', null, '4 hours'),
       ('cancelled', 'CANCELLED', '5 hours', null, '2 hours'),
       ('new', 'PENDING', '0 s', null, '0 s')) given (id, state, accepted, sent, changed)`;
-  const hours = await listHours(sql);
+  const hours = await listHours(reading);
   expect(hours).toHaveLength(24);
   const tail = hours
     .slice(-7)
@@ -288,7 +292,7 @@ test("the chart counts hours that are over once, and what came since", async () 
     select ${id}, 'api:a', 'text', '6281200000001', '{}', 'READ', at, at, now()
     from (select date_trunc('hour', now()) - ${ago}::text::interval as at) given`;
   const closed = new Map();
-  const read = async () => (await listHours(sql, closed)).map(({ accepted, sent }) => [accepted, sent]);
+  const read = async () => (await listHours(reading, closed)).map(({ accepted, sent }) => [accepted, sent]);
   await addAt("A", "22 hours");
   await addAt("B", "3 hours");
   await addAt("C", "0 s");
@@ -316,7 +320,7 @@ test("the chart counts a message as it ended in the end, in the hour of that", a
   await sql`
     update messaging.message set accepted_at = now() - interval '3 hours',
       sent_at = case when id = 'late' then now() - interval '2 hours' end`;
-  expect((await listHours(sql)).slice(-4).map(({ failed, waiting }) => [failed, waiting])).toEqual([
+  expect((await listHours(reading)).slice(-4).map(({ failed, waiting }) => [failed, waiting])).toEqual([
     [0, 3],
     [0, 2],
     [1, 0],
@@ -332,5 +336,5 @@ test("two that end messages do not wait for each other, although both count", as
     await other`set lock_timeout = '1s'`;
     await other`update messaging.message set state = 'FAILED' where id = 'B'`;
   });
-  expect((await listHours(sql)).at(-1)).toMatchObject({ failed: 2 });
+  expect((await listHours(reading)).at(-1)).toMatchObject({ failed: 2 });
 });

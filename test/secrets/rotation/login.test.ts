@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Credentials } from "#lib/db/credentials.ts";
 import { setPassword } from "#lib/db/password.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
+import { messengerSecrets } from "#lib/routes/internal.ts";
 import { rotationSteps as steps } from "#lib/secrets/table/rotation.ts";
 import { useOwnCity, withCityDatabase } from "../../steps/city/own-city.ts";
 import { canLogIn } from "../../steps/connections.ts";
@@ -76,17 +77,20 @@ test("requests during the steps succeed, although each has to reconnect", async 
   expect(new Set(seen)).toEqual(new Set([200]));
 });
 
-test("the messenger reconnects between any two steps", async () => {
-  const settings = own.city.variables({ secrets: { DATABASE_SECRET_ID: "database/messenger" } });
+test.each([
+  ["messenger", "own"],
+  ["console", "console"],
+] as const)("the messenger reconnects as the role %s between any two steps", async (role, login) => {
+  const settings = own.city.variables({ secrets: messengerSecrets });
   for (const [variable, value] of Object.entries(settings)) vi.stubEnv(variable, value);
   onTestFinished(() => void vi.unstubAllEnvs());
   const { connect } = await import("#lib/db/pool.ts");
-  const rotation = begin("messenger");
+  const rotation = begin(role);
   for (const step of steps) {
     await rotation.do(step);
-    const sql = await connect(1);
+    const sql = await connect(1, undefined, undefined, login);
     expect(await sql`select current_user as name`.finally(() => sql.end())).toEqual([
-      { name: "municipal_messenger" },
+      { name: loginRoles[role] },
     ]);
   }
 });

@@ -29,6 +29,7 @@ export interface RunningCity {
   readonly employeeUrl: string;
   readonly employeeAdminUrl: string;
   readonly messengerUrl: string;
+  readonly consoleUrl: string;
   readonly notifyUrl: string;
   readonly maintenanceUrl: string;
   readonly employee: DemoEmployee;
@@ -68,6 +69,7 @@ const describe = (city: City): Omit<RunningCity, "assembly" | "template"> => {
     employeeUrl: urlOf("employee"),
     employeeAdminUrl: urlOf("employee-admin"),
     messengerUrl: urlOf("messenger"),
+    consoleUrl: urlOf("console"),
     notifyUrl: urlOf("notify"),
     maintenanceUrl: urlOf("maintenance"),
     employee: city.upstreams.demo,

@@ -20,7 +20,7 @@ import { bulkName } from "./notification-data.ts";
 const batch = 200;
 
 /** Bulk runs, which the console starts. */
-export async function* bulkCases({ owner, sql, parts }: Ground): AsyncGenerator<Measurable> {
+export async function* bulkCases({ owner, sql, consoleSql, parts }: Ground): AsyncGenerator<Measurable> {
   const run = await findBulkRun(sql, bulkName);
   if (!run) throw new Error(`there is no run ${bulkJob(bulkName)}`);
   const phones = Array.from({ length: parts.bulkRecipients }, (_, n) => phoneOf(n % parts.persons));
@@ -42,7 +42,7 @@ export async function* bulkCases({ owner, sql, parts }: Ground): AsyncGenerator<
     run: (inside, turn) => storeLines(inside, run.id, lines(turn)),
   });
   yield { name: "bulk: whether it was cancelled", run: () => requireUncancelled(sql, run.id) };
-  yield { name: "bulk: report", run: () => reportBulkRun(sql, run.id), most: 20 };
+  yield { name: "bulk: report", run: () => reportBulkRun(consoleSql, run.id), most: 20 };
   yield { name: "bulk: close", run: () => closeBulkRun(sql, run.id) };
   yield withoutEffect(sql, {
     name: "bulk: cancel a run of which all wait",

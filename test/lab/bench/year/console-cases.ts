@@ -19,7 +19,11 @@ import { restrictions } from "./open-messages.ts";
 const operator = { id: "operator", name: "Operator", role: "operator" as const };
 
 /** The console's page, which polls, and each of its statements. */
-export async function* consoleCases({ sql, parts }: Ground): AsyncGenerator<Measurable> {
+export async function* consoleCases({
+  sql: own,
+  consoleSql: sql,
+  parts,
+}: Ground): AsyncGenerator<Measurable> {
   const statements = {
     accounts: () => listAccountRows(sql),
     "latest actions": () => listActs(sql),
@@ -60,6 +64,6 @@ export async function* consoleCases({ sql, parts }: Ground): AsyncGenerator<Meas
         filter: {},
       }),
   };
-  const acts = openActs(sql);
+  const acts = openActs(own);
   yield { name: "console: record an action and its result", run: () => acts.record(operator, "pause") };
 }

@@ -90,6 +90,7 @@ export const withYearDatabase = async <T>(work: (database: YearDatabase) => Prom
       ...{ AWS_REGION: "local", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" },
       ...{ AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url, AUDIT_ANCHORS_URL: bucket.url },
       ...{ DATABASE_TLS: "disable", DATABASE_URL: ownerUrl, LOG_LEVEL: "error", TZ: ":UTC" },
+      CONSOLE_DATABASE_SECRET_ID: named("database/console"),
       ...{ TOKEN_KEY_SECRET_ID: named("token-key"), MESSENGER_KEY_SECRET_ID: named("messenger-key") },
     };
     return await work({

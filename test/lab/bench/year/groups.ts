@@ -18,6 +18,8 @@ export interface Ground {
   readonly owner: postgres.Sql;
   /** Of the group's role, as a process that stays connected opens it. */
   readonly sql: postgres.Sql;
+  /** Of the console's role, as the messenger opens it. */
+  readonly consoleSql: postgres.Sql;
   readonly sizes: Sizes;
   readonly parts: Parts;
 }

@@ -39,10 +39,11 @@ process.once("message", async ({ group, sizes, samples }: Task) => {
   });
   // as the messenger opens them: with the role's settings, and prepared statements
   const sql = await connect(1);
+  const consoleSql = await connect(1, undefined, undefined, "console");
   const rows: Row[] = [];
   const open = groups[group]?.open;
   if (!open) throw new Error(`there is no group ${group}`);
-  for await (const one of open({ owner, sql, sizes, parts: partsOf(sizes) }))
+  for await (const one of open({ owner, sql, consoleSql, sizes, parts: partsOf(sizes) }))
     rows.push(...(await measure(one, { samples, openClock: openClockOf(owner) })));
   process.send?.(rows, () => process.exit());
 });
