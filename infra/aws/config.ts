@@ -106,6 +106,8 @@ const ConsoleLogin = z.strictObject({
 const Context = z.object({
   /** RDS and others refuse names that end in a hyphen or have two in a row. */
   stage: text(/^(?=.{2,16}$)[a-z][a-z\d]*(-[a-z\d]+)*$/),
+  /** Whether the stage holds a city's data: then these survive the deletion of its stacks. */
+  production: z.optional(flag),
   /** Whether CloudFormation refuses to delete what a stage cannot create again; only once that exists. */
   protected: z._default(flag, false),
   /** Recipient of the alarms. */
@@ -162,12 +164,18 @@ const byPurpose = (isProduction: boolean) => ({
   capacity: { min: 0.5, max: isProduction ? 8 : 2 },
 });
 
+/** Whether a stage looks like one with real data, so that nobody may forget to say what becomes of them. */
+const mayBeProduction = ({ stage, domain }: Pick<Context, "stage" | "domain">): boolean =>
+  domain !== undefined || /^(prod|live|utama)/.test(stage);
+
 /** The configuration of one stage. */
-export type Config = Omit<Context, "functionConcurrency" | "messengerTasks"> & ReturnType<typeof byPurpose>;
+export type Config = Omit<Context, "functionConcurrency" | "messengerTasks" | "production"> &
+  ReturnType<typeof byPurpose>;
 
 /** Valid values of each key, shown in the error for an invalid one. */
 export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
   stage: ["prod"],
+  production: [true, false],
   protected: [true],
   alarmEmail: ["operations@city.example"],
   alarmUrl: ["https://oncall.city.example/sns"],
@@ -256,7 +264,7 @@ const readStages = (value: unknown): z.infer<typeof Stages> => {
       ? issue.keys.map(
           (key) => `context key "stages.${issue.path.join(".")}.${key}" does not exist. ${validKeys}`,
         )
-      : explain("stages", given, [{ prod: { protected: true } }]),
+      : explain("stages", given, [{ prod: { production: true, protected: true } }]),
   );
   throw new Error([...new Set(problems)].join("\n"));
 };
@@ -284,10 +292,16 @@ export const readConfig = (node: Node, written: Readonly<Record<string, unknown>
   );
   const result = Context.safeParse(found);
   if (result.success) {
-    const purpose = byPurpose(result.data.stage === "prod");
+    const { production, ...choices } = result.data;
+    if (production === undefined && mayBeProduction(choices))
+      throw new Error(
+        `context key "production" is not set, and the stage ${choices.stage} may hold a city's data: with true, these survive the deletion of ` +
+          `its stacks; with false, they do not. Set it in cdk.json: "stages": {"${choices.stage}": {"production": true}}`,
+      );
+    const purpose = byPurpose(production ?? false);
     const { functionConcurrency = purpose.functionConcurrency, messengerTasks = purpose.messengerTasks } =
-      result.data;
-    return { ...result.data, ...purpose, functionConcurrency, messengerTasks };
+      choices;
+    return { ...choices, ...purpose, functionConcurrency, messengerTasks };
   }
   const problems = result.error.issues.map(({ path }) =>
     explain(path.join("."), valueAt(found, path), examples[path[0] as keyof Context]),

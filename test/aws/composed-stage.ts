@@ -30,7 +30,13 @@ export const restoredStage = (database: unknown) => ({
 const compose = (changed: Changes, isValidated: boolean) => {
   const app = new App({
     // the bundles are read where they are, not copied for each test
-    context: { ...context, ...changed, "aws:cdk:disable-asset-staging": true },
+    context: {
+      ...context,
+      // a stage with a domain must say
+      production: changed.stage === "prod",
+      ...changed,
+      "aws:cdk:disable-asset-staging": true,
+    },
     outdir: mkdtempSync(join(tmpdir(), "cdk.out-")),
     // nobody reads these here, and they take a fifth of the time
     stackTraces: false,

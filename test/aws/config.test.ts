@@ -64,7 +64,7 @@ describe("the error for a wrong value names its key and valid examples", () => {
 });
 
 describe("what differs between stages", () => {
-  const stages = { prod: { protected: true, monthlyBudgetUsd: 900, messengerTasks: 3 } };
+  const stages = { prod: { production: true, protected: true, monthlyBudgetUsd: 900, messengerTasks: 3 } };
   const common = { protected: false, monthlyBudgetUsd: 150, stages };
 
   test("takes precedence in its stage alone", () => {
@@ -114,7 +114,8 @@ describe("what differs between stages", () => {
 
 test.each(Object.entries(examples).flatMap(([key, values]) => values.map((value) => [key, value] as const)))(
   "the example for %s in an error is valid: %o",
-  (key, value) => expect(read({ [key]: value })).toMatchObject({ [key]: value }),
+  (key, value) =>
+    expect(read({ [key]: value })).toMatchObject({ [key === "production" ? "isProduction" : key]: value }),
 );
 
 test("text values from the command line are parsed", () => {
@@ -124,7 +125,21 @@ test("text values from the command line are parsed", () => {
   expect([monthlyBudgetUsd, database]).toEqual([75, { kind: "aurora" }]);
 });
 
+test.each<[string, Record<string, unknown>, boolean | undefined]>([
+  ["of another name, by its key alone", { stage: "kota", production: true }, true],
+  ["of another name, from the command line", { stage: "kota", production: "true" }, true],
+  ["named prod that says otherwise", { stage: "prod", stages: {}, production: false }, false],
+  ["that says nothing", { stage: "dev" }, false],
+  ["named prod that says nothing", { stage: "prod", stages: {} }, undefined],
+  ["named production that says nothing", { stage: "production" }, undefined],
+  ["with a domain of its own that says nothing", { stage: "kota", domain: examples.domain[0] }, undefined],
+])("a stage %s", (_, changed, isProduction) => {
+  const given = { ...{ production: undefined, domain: undefined }, ...changed };
+  if (isProduction === undefined) expect(() => read(given)).toThrow('key "production" is not set');
+  else expect(read(given)).toMatchObject({ isProduction, keepsData: isProduction });
+});
+
 test("only production keeps its data and uses two zones", () => {
-  const [prod, dev] = [read({ stage: "prod" }), read({ stage: "dev" })];
+  const [prod, dev] = [read({ production: true }), read({ production: false })];
   expect([prod.keepsData, dev.keepsData, prod.zones, dev.zones]).toEqual([true, false, 2, 1]);
 });

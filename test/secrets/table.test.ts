@@ -26,7 +26,9 @@ test("there are no channels by request until an operator enters them", () => {
 test("every secret has a reader: a function, the messenger, the migration or an operator's command", () => {
   const rows = [...routes, ...authorizers, ...internalFunctions].map(({ secrets }) => secrets);
   const commands = globSync("infra/cli/**/*.ts").flatMap((file) =>
-    [...readFileSync(file, "utf8").matchAll(/withConnection\(\s*"([\w-]+)"/g)].map(([, role]) => role),
+    [...readFileSync(file, "utf8").matchAll(/(?:withConnection|withDirectoryOf)\(\s*"([\w-]+)"/g)].map(
+      ([, role]) => role,
+    ),
   );
   const read = [
     ...[...rows, messengerSecrets].flatMap((secrets) => Object.values(secrets)),

@@ -307,9 +307,9 @@ export const reliances: readonly Reliance[] = [
   },
   {
     that: "stores the promise of its query for media servers, also of one that fails",
-    file: "message/media-conn.ts",
+    file: "message/upload.ts",
     code: "const cached = new WeakMap",
-    look: "If refreshMediaConn repeats a query that failed, media-conn.ts can be deleted.",
+    look: "If refreshMediaConn repeats a query that failed, getMediaConn can be deleted.",
     holds: () => inOrder("Socket/messages-send.js", "const refreshMediaConn = ", "mediaConn = (async"),
   },
   {

@@ -34,7 +34,7 @@ test("the command rotates the token key by the same function", async () => {
   const before = held("token-key");
   const settings = own.city.variables({ secrets: { TOKEN_KEY_SECRET_ID: "token-key" } });
   const load = () => import("../../../infra/cli/token-key.ts");
-  expect((await callCommand(load, settings, "rotate", "--force")).status).toBe(0);
+  expect((await callCommand(load, settings, ...["rotate", "--force", "--stage", "local"])).status).toBe(0);
   expect(held("token-key", "AWSPREVIOUS")).toEqual(before);
   expect(own.logged().filter(({ step }) => step === "finishSecret").length).toBeGreaterThan(0);
 });
