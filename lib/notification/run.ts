@@ -40,6 +40,7 @@ export const openRun = async (sql: postgres.Sql, { job, scheduled_time }: Schedu
 
 /** Ends a run. @param reason of the failure, without personal data; undefined for success. */
 export const closeRun = async (sql: postgres.Sql, id: string, reason?: string): Promise<Run> => {
+  await sql`select notification.count_recipients(${id})`;
   const [row] = await sql<Run[]>`
     update notification.run
     set state = ${reason === undefined ? "done" : "failed"}, reason = ${reason ?? null}, changed_at = now()

@@ -1,5 +1,5 @@
 import { type Html, html } from "#lib/html.ts";
-import type { CallbackSummary } from "../state/callbacks.ts";
+import { type CallbackSummary, mostCounted } from "../state/callbacks.ts";
 import { quote } from "./runs-section.ts";
 import { hiddenUnless, renderAge, renderTable, type View } from "./view.ts";
 
@@ -13,6 +13,8 @@ const renderState = ({ failures, lastStatus, disabledAt }: CallbackSummary, { wo
     : html`<span class="state bad">${fails(failures, status)}</span>`;
 };
 
+const renderCount = (count: number): string => (count > mostCounted ? `${mostCounted}+` : `${count}`);
+
 // explicit roles as in outbox-section.ts
 const renderCallback = (one: CallbackSummary, view: View): Html => {
   const { id, sender, host, waiting, oldest, dead } = one;
@@ -22,8 +24,8 @@ const renderCallback = (one: CallbackSummary, view: View): Html => {
 <td role="cell" class="long">${host}</td>
 <td role="cell" data-label="${columns.sender}" class="long">${sender}</td>
 <td role="cell" data-label="${columns.state}">${renderState(one, view)}</td>
-<td role="cell" data-label="${columns.waiting}">${waiting}${oldest && html` <span class="muted">${since} ${renderAge(oldest, now, words)}</span>`}</td>
-<td role="cell" data-label="${columns.dead}">${dead}${dead > 0 ? html`<code>npm run city -- callback replay ${quote(sender)}</code>` : undefined}</td>
+<td role="cell" data-label="${columns.waiting}">${renderCount(waiting)}${oldest && html` <span class="muted">${since} ${renderAge(oldest, now, words)}</span>`}</td>
+<td role="cell" data-label="${columns.dead}">${renderCount(dead)}${dead > 0 ? html`<code>npm run city -- callback replay ${quote(sender)}</code>` : undefined}</td>
 </tr>`;
 };
 

@@ -17,6 +17,7 @@ export interface CallbackSummary {
   readonly redirects: boolean;
   /** When the address answered 410, so that it gets nothing more. */
   readonly disabledAt: Date | null;
+  /** At most one more than {@link mostCounted}, as are those below. */
   readonly waiting: number;
   /** When the oldest change that waits was. */
   readonly oldest: Date | null;
@@ -25,16 +26,23 @@ export interface CallbackSummary {
 
 const maxCallbacks = 100;
 
+/** More are not counted: an address that fails for a day may have hundreds of thousands. */
+export const mostCounted = 10_000;
+
 /** Lists the callbacks by sender. */
 export const listCallbacks = async (sql: postgres.ISql): Promise<CallbackSummary[]> => {
   const rows = await sql<Omit<CallbackSummary, "redirects">[]>`
     select callback.id::float8 as id, sender, host, failures, waiting, oldest, dead,
       ${lastStatus(sql)} as "lastStatus", disabled_at as "disabledAt"
     from messaging.callback cross join lateral (
-      select count(*) filter (where given_up_at is null)::int as waiting,
-        count(*) filter (where given_up_at is not null)::int as dead,
-        min(at) filter (where given_up_at is null) as oldest
-      from messaging.callback_event where callback_id = callback.id) counted
+      select count(*)::int as waiting, min(at) as oldest from (
+        select at from messaging.callback_event
+        where callback_id = callback.id and given_up_at is null order by retry_until limit ${mostCounted + 1}) waiting
+    ) counted cross join lateral (
+      select count(*)::int as dead from (
+        select from messaging.callback_event
+        where callback_id = callback.id and given_up_at is not null limit ${mostCounted + 1}) dead
+    ) given_up
     order by sender, host, callback.id limit ${maxCallbacks}`;
   return rows.map((row) => ({
     ...row,

@@ -29,13 +29,21 @@ const summaryColumns = (sql: postgres.ISql) => sql`
  * Lists the latest runs that had recipients or failed, after the bulk runs with messages that wait, for days. Most runs have
  * none: jobs run every few minutes.
  */
-export const listRuns = (sql: postgres.ISql) => sql<RunSummary[]>`
-  select ${summaryColumns(sql)}
-  from notification.run shown
-  where state = 'failed' or accepted + opted_out + refused + expired > 0
-  order by case when template is not null then
-    exists (select from messaging.message m where m.run = shown.id and is_open) else false end desc,
-    scheduled_at desc, job limit ${maxRuns}`;
+export const listRuns = (sql: postgres.ISql) => {
+  const hasContent = sql`(state = 'failed' or accepted + opted_out + refused + expired > 0)`;
+  return sql<RunSummary[]>`
+    select ${summaryColumns(sql)}
+    from notification.run shown join (
+      select id, bool_or(is_waiting) as is_waiting from (
+        (select id, true as is_waiting from notification.run bulk
+        where template is not null and ${hasContent}
+          and exists (select from messaging.message m where m.run = bulk.id and is_open))
+        union all
+        -- by an index
+        (select id, false from notification.run where ${hasContent} order by scheduled_at desc, job limit ${maxRuns})) found
+      group by id) latest using (id)
+    order by is_waiting desc, scheduled_at desc, job limit ${maxRuns}`;
+};
 
 /** A bulk run on the page of bulk notifications. */
 export interface BulkRunSummary extends RunSummary {

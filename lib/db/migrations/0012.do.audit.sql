@@ -73,8 +73,8 @@ end
 $$;
 
 -- Search terms are stored as HMACs with a pepper from outside the database. Partitioned by ranges of id, so that
--- whole partitions expire: at 50 reads a second the table would grow by about 500 GB a year, a third of it the index of who
--- was shown. That is an estimate.
+-- whole partitions expire: at 50 reads a second the table would grow by about 350 GB a year, 220 bytes each with the indexes
+-- (`npm run bench -- growth`).
 create table audit.resident_read (
   id bigint primary key default nextval('audit.resident_read_id'),
   read_at timestamptz not null default now(),
@@ -107,7 +107,7 @@ create table audit.resident_read (
 create index resident_read_shown on audit.resident_read using gin (audit.decode_ids(shown))
   with (gin_pending_list_limit = 4194304);
 
--- Ids per partition, an estimated 30 GB. Partition n begins at id n * width.
+-- Ids per partition, about 22 GB. Partition n begins at id n * width.
 create function audit.partition_width() returns bigint language sql immutable return 100000000;
 
 -- Creates the next partition ahead of time: at 50 reads a second one lasts 23 days. If the first row of the current

@@ -147,15 +147,18 @@ create table messaging.message (
 create index message_open on messaging.message ((seq + 0)) where is_open and held_until is null and seq + 0 is not null;
 create index message_open_of_sender on messaging.message (sender, queue, lane, priority, seq) where is_open and held_until is null;
 create index message_held on messaging.message (held_until) where is_open and held_until is not null;
-create index message_held_of_sender on messaging.message (sender) where is_open and held_until is not null;
+create index message_held_of_sender on messaging.message (sender, (seq + 0)) where is_open and held_until is not null;
 create index message_open_of_phone on messaging.message (phone, priority, seq) where is_open;
+-- likewise with a condition that only those have who look for what expires
+create index message_open_by_expiry on messaging.message (expires_at) where is_open and seq + 1 is not null;
+create index message_open_code on messaging.message (due_at) where is_open and priority = 0;
 create index message_by_sending on messaging.message (sent_at) where sent_at is not null;
 create index message_of_media on messaging.message (media_id) where media_id is not null;
 create index message_by_acceptance on messaging.message (accepted_at);
 -- for the console's searches by number and by sender
 create index message_of_phone on messaging.message (phone, seq);
 create index message_of_sender on messaging.message (sender, seq);
-create index message_of_run on messaging.message (run) where run is not null;
+create index message_of_run on messaging.message (run, is_open) where run is not null;
 -- one-time codes that another channel may have to send, and those whose text is to be dropped
 create index message_with_code on messaging.message (expires_at) where not is_open and content ? 'sealed';
 

@@ -123,6 +123,9 @@ create table notification.run (
   unique (job, scheduled_at)
 );
 create index run_by_change on notification.run (changed_at);
+-- most have no recipients
+create index run_with_content on notification.run (scheduled_at desc, job)
+  where state = 'failed' or accepted + opted_out + refused + expired > 0;
 create unique index run_of_bulk on notification.run (job) where template is not null;
 
 -- The outcome for each recipient, without number and text: the key identifies it to the city.
@@ -149,7 +152,7 @@ create table notification.recipient (
 create index recipient_of_run on notification.recipient (run_id, outcome);
 create index recipient_by_age on notification.recipient (seen_at);
 
--- Updates a run's counts from its recipients.
+-- Counts a run's recipients anew, at its end: two that store the same ones at once may both have counted them.
 create function notification.count_recipients(wanted uuid) returns void
 language sql volatile
 begin atomic
@@ -164,22 +167,44 @@ begin atomic
   where id = wanted;
 end;
 
--- Stores outcomes of recipients, and the counts of their run.
+-- Stores outcomes of recipients, and adds them to the counts of their run: counting all of it with each batch would take the longer the
+-- more it has.
 create function notification.store_outcomes(of_job text, at timestamptz, of_run uuid, outcomes jsonb) returns void
 language sql volatile
 begin atomic
-  insert into notification.recipient as stored
-    (job, occasion, dedupe_key, run_id, outcome, reason, message_id, line, file, masked, seen_at)
-  select of_job, at, key, of_run, outcome, reason, "messageId", line, file, masked, coalesce("dueAt", now())
-  from jsonb_to_recordset(outcomes) as given (
-    key text, outcome text, reason text, "messageId" text, line integer, file text, masked text, "dueAt" timestamptz)
-  order by key
-  on conflict (job, occasion, dedupe_key) do update
-  set run_id = excluded.run_id, outcome = excluded.outcome, reason = excluded.reason, message_id = excluded.message_id,
-    line = excluded.line, file = excluded.file, masked = excluded.masked, seen_at = excluded.seen_at
-  -- keep the message of a concurrent run
-  where stored.outcome <> 'accepted';
-  select notification.count_recipients(of_run);
+  with given as materialized (
+    select * from jsonb_to_recordset(outcomes) as given (
+      key text, outcome text, reason text, "messageId" text, line integer, file text, masked text, "dueAt" timestamptz)
+  ), former as (
+    -- as they were before this statement; each by its key
+    select key as dedupe_key, r.outcome from given cross join lateral (
+      select outcome from notification.recipient
+      where job = of_job and occasion = at and dedupe_key = key and run_id = of_run offset 0) r
+  ), stored as (
+    insert into notification.recipient as known
+      (job, occasion, dedupe_key, run_id, outcome, reason, message_id, line, file, masked, seen_at)
+    select of_job, at, key, of_run, outcome, reason, "messageId", line, file, masked, coalesce("dueAt", now())
+    from given order by key
+    on conflict (job, occasion, dedupe_key) do update
+    set run_id = excluded.run_id, outcome = excluded.outcome, reason = excluded.reason, message_id = excluded.message_id,
+      line = excluded.line, file = excluded.file, masked = excluded.masked, seen_at = excluded.seen_at
+    -- keep the message of a concurrent run
+    where known.outcome <> 'accepted'
+    returning dedupe_key, outcome
+  ), change as (
+    select outcome, 1 as number from stored
+    union all
+    select former.outcome, -1 from former join stored using (dedupe_key)
+  )
+  update notification.run set accepted = run.accepted + added.accepted, opted_out = run.opted_out + added.opted_out,
+    refused = run.refused + added.refused, expired = run.expired + added.expired, changed_at = now()
+  from (
+    select coalesce(sum(number) filter (where outcome = 'accepted'), 0) as accepted,
+      coalesce(sum(number) filter (where outcome = 'opted_out'), 0) as opted_out,
+      coalesce(sum(number) filter (where outcome = 'refused'), 0) as refused,
+      coalesce(sum(number) filter (where outcome = 'expired'), 0) as expired
+    from change) added
+  where id = of_run;
 end;
 
 -- Bulk runs, for the console, whose task can neither list the recipients of jobs nor change their runs. A recipient is named by a
@@ -197,6 +222,9 @@ begin atomic
     values ('bulk:' || wanted, now(), of_template, of_lines)
     on conflict (job) where template is not null do update
     set state = case known.state when 'cancelled' then known.state else 'running' end, reason = null,
+      opted_out = case known.state when 'cancelled' then known.opted_out else 0 end,
+      refused = case known.state when 'cancelled' then known.refused else 0 end,
+      expired = case known.state when 'cancelled' then known.expired else 0 end,
       lines = excluded.lines, changed_at = now()
     where known.template = excluded.template
     returning known.id, known.state
@@ -216,6 +244,7 @@ begin atomic
   set state = case when state = 'cancelled' then state when failure is null then 'done' else 'failed' end,
     reason = failure, changed_at = now()
   where id = wanted and template is not null;
+  select notification.count_recipients(id) from notification.run where id = wanted and template is not null;
 end;
 
 -- Returns those of the keys that a bulk run has a message for.

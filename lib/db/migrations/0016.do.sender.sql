@@ -67,12 +67,12 @@ create table messaging.sender_day (
   primary key (sender, day, slot)
 ) with (fillfactor = 50); -- each acceptance updates a row: HOT updates need room
 
--- Counts the messages that wait for an account.
-create function messaging.count_waiting(wanted smallint) returns integer
+-- Counts the messages that wait for each account, for all accounts at once: counting reads all that wait.
+create function messaging.count_waiting() returns table (account smallint, count integer)
 language sql stable security definer
 set search_path = messaging, pg_temp
 begin atomic
-  select count(*)::integer from messaging.message where is_open and queue = 'account ' || wanted::text;
+  select account, count(*)::integer from messaging.message where is_open and account is not null group by account;
 end;
 
 create function messaging.today() returns date

@@ -46,6 +46,7 @@ create index callback_event_due on messaging.callback_event (callback_id, due_at
 create index callback_event_of_callback on messaging.callback_event (callback_id);
 create index callback_event_of_message on messaging.callback_event (message_id, seq) where given_up_at is null;
 create index callback_event_late on messaging.callback_event (callback_id, retry_until) where given_up_at is null;
+create index callback_event_dead on messaging.callback_event (callback_id) where given_up_at is not null;
 create index callback_event_given_up on messaging.callback_event (given_up_at) where given_up_at is not null;
 
 -- The changes of one message have a lock of its row in common, so their order is that of seq. While a message is tried, it

@@ -13,7 +13,7 @@ grant select (phone, locked_until, locked_at, paused_until, paused_at, stopped_a
 grant select (number, phone, since) on messaging.contact to municipal_console;
 grant select (pool, phone, account) on messaging.route to municipal_console;
 grant select (id, sender, host, failures, disabled_at) on messaging.callback to municipal_console;
-grant select (seq, callback_id, at, attempts, due_at, given_up_at, last_status)
+grant select (seq, callback_id, at, attempts, due_at, retry_until, given_up_at, last_status)
   on messaging.callback_event to municipal_console;
 grant select (sender, expires_at, retires_at, revoked_at) on messaging.sender_credential to municipal_console;
 grant select on messaging.account, messaging.ending, messaging.sender, messaging.sender_day, messaging.operator_act,

@@ -32,8 +32,9 @@ export interface AccountSummary {
 export const summarizeAccounts = (sql: postgres.ISql, condition: postgres.Fragment) => sql<AccountSummary[]>`
   select name, channel, pool, department, state, number, linked_at as "linkedAt",
     case when hold_until is null or hold_until > now() then hold_code end as "holdCode",
-    down_since as "downSince", messaging.count_waiting(id) as waiting
-  from messaging.account where ${condition} order by pool, name`;
+    down_since as "downSince", coalesce(count, 0) as waiting
+  from messaging.account left join messaging.count_waiting() counted on counted.account = id
+  where ${condition} order by pool, name`;
 
 /**
  * Manages the accounts that send, for the operator.

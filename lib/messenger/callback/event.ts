@@ -119,14 +119,16 @@ export const claimEvents = async (
   const rows = await sql<Row[]>`
     with due as materialized (
       select first.seq from messaging.callback cross join lateral (
-        select seq, row_number() over () as place from (select event.seq from messaging.callback_event event cross join lateral (
-          -- not NOT EXISTS, which the planner may execute as a join of all that wait
-          select seq as first_seq from messaging.callback_event other
-          where other.message_id = event.message_id and other.callback_id = event.callback_id and other.given_up_at is null
-          order by message_id, seq limit 1) of_message
-        where callback_id = callback.id and given_up_at is null and due_at <= now() and event.seq = first_seq
-        -- a constant: of another limit the planner expects a tenth of all that wait
-        order by due_at limit ${sql.unsafe(String(perCallback))} for update of event skip locked) locked) first
+        select seq, row_number() over () as place from (
+          select event.seq from messaging.callback_event event
+          where callback_id = callback.id and given_up_at is null and due_at <= now()
+            -- not an equation alone, nor NOT EXISTS, of which the planner expects hardly one: it would look at all that wait
+            and case when seq = (
+              select seq from messaging.callback_event other
+              where other.message_id = event.message_id and other.callback_id = event.callback_id and other.given_up_at is null
+              order by message_id, seq limit 1) then true end
+          -- a constant: of another limit the planner expects a tenth of all that wait
+          order by due_at limit ${sql.unsafe(String(perCallback))} for update skip locked) locked) first
       where ${isFree(sql, except)} and (failures = 0 or place = 1)
     )
     update messaging.callback_event claimed

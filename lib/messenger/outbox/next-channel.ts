@@ -87,6 +87,12 @@ const findStuck = async (sql: postgres.Sql): Promise<Stuck | undefined> => {
   return row?.open ? { open: row.open, pools: row.pools ?? "", accounts: row.accounts ?? "" } : undefined;
 };
 
+/** Lets a statement about open messages use the index of their expiry; it is true. */
+export const byExpiry = (sql: postgres.ISql) => sql`seq + 1 is not null`;
+
+/** A message goes on at the latest when it expires in so long. */
+const longestNotice = "1 hour";
+
 /** One-time codes whose delivery is not confirmed. */
 const isUnconfirmed = (sql: postgres.Sql) => sql`(
   priority = 0 and due_at <= now() - ${unconfirmedSeconds} * interval '1 second'
@@ -96,7 +102,7 @@ const isUnconfirmed = (sql: postgres.Sql) => sql`(
 const isUnsent = (sql: postgres.Sql, { pools, accounts }: Stuck) => sql`(
   is_open and ${waits(sql)} and due_at <= now() and expires_at > now()
   and priority = any(string_to_array(${goesOnUnsent}, ',')::smallint[])
-  and (expires_at - least(interval '1 hour', (expires_at - due_at) / 10) <= now()
+  and (expires_at - least(${longestNotice}::text::interval, (expires_at - due_at) / 10) <= now()
     or (account is null and pool = any(string_to_array(${pools}, ',')))
     or account = any(string_to_array(${accounts}, ',')::smallint[])))`;
 
@@ -111,8 +117,17 @@ export const moveLate = async (sql: postgres.Sql): Promise<number> => {
   if (!stuck) return 0;
   const isLate = sql`(${isUnconfirmed(sql)} or ${isUnsent(sql, stuck)})
     and pool = any(string_to_array(${stuck.open}, ',')) and messaging.next_account(pool, account) is not null`;
+  const ofOpen = (which: postgres.Fragment) =>
+    sql`(select seq::text as seq from messaging.message where is_open and ${which} and ${isLate} limit 1000)`;
+  const isStuck = stuck.pools !== "" || stuck.accounts !== "";
   const late = await sql<{ seq: string }[]>`
-    (select seq::text as seq from messaging.message where is_open and ${isLate} limit 1000)
+    ${
+      // else by the indexes of codes and of expiries: looked for each second, while many wait
+      isStuck
+        ? ofOpen(sql`true`)
+        : sql`
+          (${ofOpen(sql`priority = 0 and due_at <= now()`)} union ${ofOpen(sql`${byExpiry(sql)} and expires_at <= now() + ${longestNotice}::text::interval`)})`
+    }
     union all
     select seq::text from messaging.message where not is_open and content ? 'sealed' and ${isLate}`;
   if (late.length === 0) return 0;

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
 import { lockedInOrder, type Outgoing, reasons } from "./message.ts";
-import { channelOf, fail } from "./next-channel.ts";
+import { byExpiry, channelOf, fail } from "./next-channel.ts";
 import { rememberRecipients } from "./state.ts";
 
 /**
@@ -190,7 +190,7 @@ export const expire = async (sql: postgres.Sql): Promise<number> => {
         else ${reasons.expired} end, changed_at = now()
     where ${lockedInOrder(
       sql,
-      sql`is_open and expires_at + case state when 'SENDING' then interval '5 minutes' else interval '0' end <= now()`,
+      sql`is_open and ${byExpiry(sql)} and expires_at <= now() and (state <> 'SENDING' or expires_at <= now() - interval '5 minutes')`,
     )}`;
   return count;
 };

@@ -8,6 +8,7 @@ import { benchColdStart } from "./cold-start.ts";
 import { benchStart, benchSuite, benchSynth } from "./commands.ts";
 import { benchDelivery } from "./delivery.ts";
 import { benchEnvironments } from "./environments.ts";
+import { benchGrowth } from "./growth.ts";
 import { writeGuides } from "./guide.ts";
 import { benchIdleAccounts } from "./idle-accounts.ts";
 import { benchImport } from "./import.ts";
@@ -55,6 +56,7 @@ const run = command(
       burst: 2_000,
       delivery: 300,
       environments: 500,
+      growth: 500_000,
       idle: 200,
       pairs: 15,
       messages: 50_000,
@@ -62,6 +64,7 @@ const run = command(
       outbox: 10_000,
       rounds: 5,
       rows: 1_000_000,
+      sample: 5_000,
       samples: 200,
       verifications: 2_000,
       warm: 100_000,
@@ -141,6 +144,17 @@ const run = command(
       .option(...size("requests", "requests of the burst"), defaults.burst)
       .option(...size("environments", "environments"), defaults.environments)
       .action(answer(async (options) => finish(await benchEnvironments(options))));
+    program
+      .command("growth")
+      .description(
+        "bytes and write-ahead log of a message, a view and a seal, on a year's data; not one of all benches",
+      )
+      .option(...size("residents", "residents"), defaults.growth)
+      .option(...size("messages", "messages of the last 30 days"), defaults.growth)
+      .option(...size("audits", "reads of residents in the year"), defaults.growth)
+      .option(...size("sample", "messages and views that are measured, of each kind"), defaults.sample)
+      .option(...size("seed", "of the invented data"), 1)
+      .action(answer(async (options) => finish(await benchGrowth(options))));
     program
       .command("idle-accounts")
       .description("memory and processor time of one task whose accounts have nothing to send")

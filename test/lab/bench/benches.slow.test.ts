@@ -7,6 +7,7 @@ import { benchColdStart } from "./cold-start.ts";
 import { benchStart, benchSuite, benchSynth } from "./commands.ts";
 import { benchDelivery } from "./delivery.ts";
 import { benchEnvironments } from "./environments.ts";
+import { benchGrowth } from "./growth.ts";
 import { benchIdleAccounts } from "./idle-accounts.ts";
 import { benchImport } from "./import.ts";
 import { benchMemory } from "./memory.ts";
@@ -72,6 +73,21 @@ test("the bench of cold starts measures every route, and a peer that answers as 
   expect(new Set(peers?.map((row) => row.peer))).toEqual(new Set(ownPeers));
   expect(new Set(callerWaits?.map((row) => row.function)).size).toBe(2);
   expect(picture).toContain("<title>");
+});
+
+test("the bench of growth measures what a message, a view and a seal leave in the database, and write into its log", async () => {
+  quiet();
+  const sizes = { residents: 2_000, messages: 3_000, audits: 2_400, seed: 1 };
+  const { rows, stored } = (await benchGrowth({ ...sizes, sample: 100 })).figures as Readonly<
+    Record<string, readonly Record<string, number>[]>
+  >;
+  const all = "`all`" as unknown;
+  const each = (rows ?? []).filter((row) => row.each !== all);
+  expect(each).toHaveLength(5);
+  for (const row of each) expect(row["with pages"]).toBeGreaterThan(row["WAL bytes"] ?? Number.NaN);
+  const tables = (stored ?? []).filter((row) => row.table !== all);
+  // a seal has less than a page
+  expect(tables.filter(({ bytes = 0 }) => bytes > 0).length).toBeGreaterThan(5);
 });
 
 test("the bench of a year measures every statement that it lets be slow, and the database's time for it", async () => {

@@ -103,6 +103,8 @@ const tables: Readonly<Record<string, readonly [bench: string, rowsOf: (figures:
     accounts: ["accounts", rowsAt("accounts")],
     "accounts-codes": ["accounts", rowsAt("codes")],
     "accounts-acceptance": ["accounts", acceptance],
+    growth: ["growth", rowsAt("rows")],
+    "growth-stored": ["growth", rowsAt("stored")],
     "idle-accounts": ["idle-accounts", rowsAt("rows")],
     start: ["start", measures],
     synth: ["synth", measures],

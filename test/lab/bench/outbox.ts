@@ -26,22 +26,14 @@ const payload = randomBytes(400);
 const session = randomBytes(1_000);
 const own = "6281100000001.0";
 
-const openOutbox = async (sql: postgres.Sql) => {
+/** Opens what sends the messages of the first account, whose leader has the first term. */
+export const openSending = async (sql: postgres.Sql) => {
   const encryption = encryptionWith(secretTable["messenger-key"].mint());
-  await sql`insert into messaging.leadership (account, epoch, holder) values (1, 1, 'bench')`;
   const { state } = (await openAuthState({ sql, encryption, epoch: 1 })).acquire();
   const rotation = new Rotation();
   const openFrom = new OpenFrom();
-  let made = 0;
-  const put = async () => {
-    const phone = String(62_812_000_000 + (made % recipients));
-    const sender = `api:${made % 3}`;
-    const submission = Submission.parse({ sender, kind: "text", phone, text: "Antrean" });
-    await storeMessages(sql, [{ id: `M${made++}`, submission, mediaId: null }]);
-  };
-  /** Accepts a message, looks whether one waits, and sends the next: everything that is written for it. */
-  const cycle = async () => {
-    await put();
+  /** Looks whether a message waits, and sends the next until it was read: everything that is written for it. */
+  const send = async (): Promise<void> => {
     const from = await openFrom.find(sql);
     await listAwaited(sql, [firstAccount], from);
     const message = await takeNext(sql, {
@@ -63,6 +55,23 @@ const openOutbox = async (sql: postgres.Sql) => {
     await markSent(sql, message);
     await applyReceipt(sql, firstAccount, message.id, "DELIVERED");
     await applyReceipt(sql, firstAccount, message.id, "READ");
+  };
+  return { send, keys: state.keys };
+};
+
+const openOutbox = async (sql: postgres.Sql) => {
+  await sql`insert into messaging.leadership (account, epoch, holder) values (1, 1, 'bench')`;
+  const { send } = await openSending(sql);
+  let made = 0;
+  const put = async () => {
+    const phone = String(62_812_000_000 + (made % recipients));
+    const sender = `api:${made % 3}`;
+    const submission = Submission.parse({ sender, kind: "text", phone, text: "Antrean" });
+    await storeMessages(sql, [{ id: `M${made++}`, submission, mediaId: null }]);
+  };
+  const cycle = async () => {
+    await put();
+    await send();
   };
   return { put, cycle };
 };

@@ -263,6 +263,20 @@ test("a page that is filled with messages has room for their changes", async () 
   expect(counted).toEqual({ changes: 8, hot: 8 });
 });
 
+test("what expires, or is to go on to the next channel, is found without reading all that waits", async () => {
+  await database.admin`update messaging.account set number = ${number}`;
+  await database.admin`
+    insert into messaging.account (name, channel, number) values ('gateway', 'sms', 'sms:gateway')`;
+  await addMany("PENDING");
+  await sql`update messaging.message set expires_at = now() where id = 'PENDING7'`;
+  await sql`
+    update messaging.message set due_at = now() - interval '1 day', expires_at = now() + interval '5 minutes'
+    where id = 'PENDING8'`;
+  await analyze();
+  const read = await countRead(async () => expect([await expire(sql), await moveLate(sql)]).toEqual([1, 1]));
+  expect(read).toBeLessThan(50);
+});
+
 test("while no account can send, the next channel is not searched for each message that waits", async () => {
   await database.admin`update messaging.account set number = ${number}, hold_code = 403`;
   await database.admin`

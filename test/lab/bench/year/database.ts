@@ -35,7 +35,15 @@ export interface YearDatabase {
 }
 
 /** As long as it is measured, nothing else works: its bloat would be that of the bench, not of a year. */
-const settings = { ...serverSettings, autovacuum: "off" };
+const settings = { ...serverSettings, autovacuum: "off", fsync: "off", synchronous_commit: "off" };
+
+/** Whether the first change of a page after a checkpoint writes the whole page into the write-ahead log, as an RDS instance does. */
+export const setFullPages = async (owner: postgres.Sql, on: boolean): Promise<void> => {
+  await owner.unsafe(`alter system set full_page_writes = ${on ? "on" : "off"}`);
+  await owner`select pg_reload_conf()`;
+  // the process that makes it reads the settings before
+  await owner`checkpoint`;
+};
 
 const named = (name: SecretName) => localSecretName(name);
 
@@ -83,7 +91,7 @@ export const withYearDatabase = async <T>(work: (database: YearDatabase) => Prom
     return sql;
   };
   try {
-    const database = await startDatabase(folder, store, false, { settings });
+    const database = await startDatabase(folder, store, true, { settings });
     const password = store.find(localSecretName("database/superuser"))?.value ?? "";
     const ownerUrl = `postgres://postgres:${password}@127.0.0.1:${database.server.port}/municipal`;
     const variables = {
@@ -93,8 +101,10 @@ export const withYearDatabase = async <T>(work: (database: YearDatabase) => Prom
       CONSOLE_DATABASE_SECRET_ID: named("database/console"),
       ...{ TOKEN_KEY_SECRET_ID: named("token-key"), MESSENGER_KEY_SECRET_ID: named("messenger-key") },
     };
+    const owner = keep(postgres(ownerUrl, { max: 1, fetch_types: false, types, onnotice: () => {} }));
+    await setFullPages(owner, false);
     return await work({
-      owner: keep(postgres(ownerUrl, { max: 1, fetch_types: false, types, onnotice: () => {} })),
+      owner,
       connectAs: (role) => keep(database.connectAs(role)),
       measure: (group, task) => startChild(group, task, variables),
     });
