@@ -1,6 +1,6 @@
 import { findAsset } from "#lib/docs/asset-reply.ts";
 import { findPage, redirectTo } from "#lib/docs/page-reply.ts";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { noGuide } from "#lib/errors/table.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { readFile as route } from "#lib/routes/docs.ts";
@@ -19,6 +19,6 @@ export const handler = endpoint(route).handler(
       ? findPage(sent.includes("/docs/id/") ? "id/404" : "404", coding, 404)
       : undefined;
     if (missing) return missing;
-    throw new Fault(noGuide);
+    throw new ApiError(noGuide);
   },
 );

@@ -1,6 +1,6 @@
 import { listEmployees } from "#lib/employee/employee-system.ts";
 import { useTicket } from "#lib/employee/ticket.ts";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { ticketNotFound } from "#lib/errors/table.ts";
 import { requireScope } from "#lib/http/caller.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
@@ -12,6 +12,6 @@ export const handler = endpoint(route).handler(async ({ query, account, sourceIp
   // a profile takes the scope of its ticket as well
   requireScope(account(), "employee:ticket");
   const employee = await useTicket(query.tiket, { accountId: account().accountId, address: sourceIp });
-  if (!employee) throw new Fault(ticketNotFound);
+  if (!employee) throw new ApiError(ticketNotFound);
   return employee;
 });

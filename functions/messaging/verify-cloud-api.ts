@@ -1,5 +1,5 @@
 import { prepare } from "#lib/cached.ts";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { noAccess } from "#lib/errors/table.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { channelAccounts, listCloudApiAccounts } from "#lib/messaging/channel-accounts.ts";
@@ -14,6 +14,6 @@ export const handler = endpoint(route).handler(async ({ query }) => {
   const { "hub.mode": mode, "hub.verify_token": token, "hub.challenge": challenge } = query;
   const accounts = await listCloudApiAccounts();
   const isKnown = accounts.some(({ verify_token }) => isSameText(token, verify_token));
-  if (mode !== "subscribe" || !isKnown) throw new Fault(noAccess);
+  if (mode !== "subscribe" || !isKnown) throw new ApiError(noAccess);
   return new PlainReply(challenge, { "content-type": "text/plain; charset=utf-8" });
 });

@@ -1,6 +1,6 @@
+import { ApiError, type ErrorRow } from "#lib/errors/api-error.ts";
 import type { Envelope } from "#lib/errors/envelope.ts";
-import { Fault, type FaultRow } from "#lib/errors/fault.ts";
-import * as faults from "#lib/errors/table.ts";
+import * as errors from "#lib/errors/table.ts";
 import type { PublishedApi } from "#lib/openapi/document.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Rate, Route } from "#lib/routes/route.ts";
@@ -48,7 +48,7 @@ export interface Api extends PublishedApi {
 /** Makes an API's own responses in one envelope, each with the common headers. */
 export const responder =
   (envelope: Envelope, headers: Record<string, string>) =>
-  (row: FaultRow, more: Record<string, string> = {}): GatewayResponse => ({
+  (row: ErrorRow, more: Record<string, string> = {}): GatewayResponse => ({
     status: row.status,
     headers: {
       "cache-control": "no-store",
@@ -58,11 +58,11 @@ export const responder =
       ...headers,
       ...more,
     },
-    body: JSON.stringify(envelope.body(new Fault(row), "$context.requestId")),
+    body: JSON.stringify(envelope.body(new ApiError(row), "$context.requestId")),
   });
 
 /** A 429, with what it is that limits. */
-const limited = (respond: ReturnType<typeof responder>, row: FaultRow, by: "plan" | "address") =>
+const limited = (respond: ReturnType<typeof responder>, row: ErrorRow, by: "plan" | "address") =>
   respond(row, { ratelimit: `"${by}";r=0;t=${row.retryAfterSeconds}` });
 
 /**
@@ -70,7 +70,7 @@ const limited = (respond: ReturnType<typeof responder>, row: FaultRow, by: "plan
  * that hold the id are left out.
  */
 export const tooManyFromAddress = (respond: ReturnType<typeof responder>): GatewayResponse => {
-  const { status, headers, body } = limited(respond, faults.addressThrottled, "address");
+  const { status, headers, body } = limited(respond, errors.addressThrottled, "address");
   const isKnown = (value: unknown) => value !== "$context.requestId";
   const knownOf = <T>(fields: Record<string, T>): Record<string, T> =>
     Object.fromEntries(Object.entries(fields).filter(([, value]) => isKnown(value)));
@@ -98,23 +98,23 @@ export const gatewayResponses = (
     takesFiles,
   }: { notFound: GatewayResponse; challenge: GatewayResponse; takesFiles: boolean },
 ): Api["responses"] => {
-  const failed = respond(faults.internal);
+  const failed = respond(errors.internal);
   return {
     MISSING_AUTHENTICATION_TOKEN: notFound,
     RESOURCE_NOT_FOUND: notFound,
     UNAUTHORIZED: challenge,
     INVALID_API_KEY: challenge,
-    WAF_FILTERED: respond(faults.firewall),
-    ACCESS_DENIED: respond(faults.noAccess),
-    REQUEST_TOO_LARGE: respond(faults.requestTooLarge(takesFiles)),
-    THROTTLED: limited(respond, faults.throttled, "plan"),
-    QUOTA_EXCEEDED: limited(respond, faults.overQuota, "plan"),
+    WAF_FILTERED: respond(errors.firewall),
+    ACCESS_DENIED: respond(errors.noAccess),
+    REQUEST_TOO_LARGE: respond(errors.requestTooLarge(takesFiles)),
+    THROTTLED: limited(respond, errors.throttled, "plan"),
+    QUOTA_EXCEEDED: limited(respond, errors.overQuota, "plan"),
     // also when the authorizer gets no database connection; with a status of 503 it would hide that the database is down
-    AUTHORIZER_FAILURE: respond(faults.internal, { "retry-after": String(faults.busy.retryAfterSeconds) }),
+    AUTHORIZER_FAILURE: respond(errors.internal, { "retry-after": String(errors.busy.retryAfterSeconds) }),
     AUTHORIZER_CONFIGURATION_ERROR: failed,
-    INTEGRATION_FAILURE: respond(faults.serviceFailed),
-    INTEGRATION_TIMEOUT: respond(faults.tookTooLong),
-    DEFAULT_4XX: withoutStatus(respond(faults.unreadable)),
+    INTEGRATION_FAILURE: respond(errors.serviceFailed),
+    INTEGRATION_TIMEOUT: respond(errors.tookTooLong),
+    DEFAULT_4XX: withoutStatus(respond(errors.unreadable)),
     DEFAULT_5XX: withoutStatus(failed),
   };
 };

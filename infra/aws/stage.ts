@@ -20,23 +20,23 @@ import { OperationsStack } from "./stacks/operations.ts";
 export const composeStage = (app: App, config: Config) => {
   const name = (what: string) => `municipal-${config.stage}-${what}`;
   const network = new NetworkStack(app, name("network"), config);
-  const surroundings = { config, network: network.network };
-  const data = new DataStack(app, name("data"), surroundings);
-  const messaging = new MessagingStack(app, name("messaging"), surroundings);
+  const stackContext = { config, network: network.network };
+  const data = new DataStack(app, name("data"), stackContext);
+  const messaging = new MessagingStack(app, name("messaging"), stackContext);
   messaging.addStackDependency(data);
   const capacity = capacityOf(config);
   const open = (defined: Api, addresses: GatewayProps["addresses"]) => {
     const api = withCapacity(defined, capacity);
-    return new ApiStack(app, name(`${api.name}-api`), { ...surroundings, api, addresses });
+    return new ApiStack(app, name(`${api.name}-api`), { ...stackContext, api, addresses });
   };
   const messagingStack = open(messagingApi, {});
   // its documentation gives the addresses of both
   const integrationStack = open(integrationApi, { MESSAGING_ADDRESS: messagingStack.gateway.baseUrl });
   const apis = [integrationStack, messagingStack];
-  const jobs = new JobsStack(app, name("jobs"), { ...surroundings, anchors: data.anchors });
+  const jobs = new JobsStack(app, name("jobs"), { ...stackContext, anchors: data.anchors });
   for (const stack of [...apis, jobs]) for (const base of [data, messaging]) stack.addStackDependency(base);
   const operations = new OperationsStack(app, name("operations"), {
-    ...surroundings,
+    ...stackContext,
     data,
     messaging,
     apis,

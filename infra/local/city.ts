@@ -67,7 +67,7 @@ export interface CityOptions {
 }
 
 /** The environment that a function needs: its secrets, and the addresses of the systems that it calls. */
-interface Needs {
+interface Requirements {
   readonly secrets: Secrets;
   readonly upstreams?: readonly Upstream[];
   readonly addresses?: readonly Address[];
@@ -241,7 +241,7 @@ export const startCity = async (options: CityOptions) => {
       secrets: needed,
       upstreams: called = [],
       addresses = [],
-    }: Needs): Record<string, string> => ({
+    }: Requirements): Record<string, string> => ({
       ...common,
       ...named(needed),
       ...Object.fromEntries([...called, ...addresses].map((name) => [name, urls[name]])),

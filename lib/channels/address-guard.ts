@@ -101,7 +101,7 @@ interface GuardOptions {
  * The policy is a parameter of this function only: no setting can open the internal network to what callers send. It
  * allows loopback only for callbacks, whose addresses the operator adds, of a messenger that listens there itself.
  *
- * @returns a connector that rejects with Fault 400; other errors come from the network, or from a name whose address is
+ * @returns a connector that rejects with ApiError 400; other errors come from the network, or from a name whose address is
  * not allowed.
  */
 export const guardConnector = ({

@@ -72,9 +72,9 @@ export type ChannelFailureReason =
   /** The caller's signal was aborted. */
   | "aborted"
   /** The number has no account. */
-  | "no-recipient"
+  | "not-registered"
   /** The number has an account, but the platform names no device that can receive messages. */
-  | "no-devices"
+  | "no-device"
   /** The platform failed to answer for numbers, devices or keys: this may concern all messages that need such an answer. */
   | "directory-failed"
   /** No media server could accept the media: this may concern all uploads. */

@@ -17,7 +17,7 @@ export class AccountRejected extends Error {
 }
 
 /** Why an account is not used outlives a restart. */
-export interface Holds {
+export interface LoginHolds {
   /** @param forMs undefined: until an operator acts. */
   hold(code: number, forMs: number | undefined): Promise<void>;
   release(): Promise<void>;
@@ -54,7 +54,7 @@ interface Events {
 
 /** Whether an account that is reached by requests can be used: what a connection is to other channels. */
 export class RequestLink {
-  readonly #standing: Holds;
+  readonly #loginHolds: LoginHolds;
   readonly #events = new EventEmitter<Events>();
   readonly #stopped = new AbortController();
   #state: ConnectionState = { kind: "closed", since: new Date() };
@@ -64,8 +64,8 @@ export class RequestLink {
   #failures = 0;
   #ended: Promise<void> = Promise.resolve();
 
-  constructor(standing: Holds) {
-    this.#standing = standing;
+  constructor(loginHolds: LoginHolds) {
+    this.#loginHolds = loginHolds;
   }
 
   state(): ConnectionState {
@@ -122,7 +122,7 @@ export class RequestLink {
       const as = await check(signal);
       this.#problem = "";
       if (this.#state.kind === "open" && this.#state.as === as) return;
-      await this.#standing.release();
+      await this.#loginHolds.release();
       this.#set({ kind: "open", as });
     } catch (error) {
       if (signal.aborted) return;
@@ -139,7 +139,7 @@ export class RequestLink {
 
   /** @returns false while it cannot be stored: others would give messages to the account. */
   #isHeld(code: number): Promise<boolean> {
-    return this.#standing.hold(code, undefined).then(
+    return this.#loginHolds.hold(code, undefined).then(
       () => true,
       () => false,
     );

@@ -8,7 +8,7 @@ import type { Acts } from "./state/acts.ts";
 /** The name of the account that the action is about; undefined for the only one. */
 type Chosen = string | undefined;
 
-/** What the operator can do. A {@link Fault} of status 400 to 499 is shown as it is. */
+/** What the operator can do. A {@link ApiError} of status 400 to 499 is shown as it is. */
 export interface Actions {
   readonly setPaused: (paused: boolean) => Promise<void>;
   /** @param phone digits with country code. @returns the code to enter on the phone. */

@@ -1,5 +1,5 @@
 import { deadline } from "#lib/deadline.ts";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { log } from "#lib/log.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import { readPhone } from "#lib/messaging/phone-reading.ts";
@@ -47,8 +47,8 @@ const describe = <O, F extends Form>(
   { explain, failed }: Action<O, F>,
   { failures }: Words,
 ): string => {
-  if (error instanceof Fault && error.code === "not_leader") return failures.notLeader;
-  if (error instanceof Fault && error.status < 500) return error.message;
+  if (error instanceof ApiError && error.code === "not_leader") return failures.notLeader;
+  if (error instanceof ApiError && error.status < 500) return error.message;
   const explained = explain?.(error, failures);
   if (explained !== undefined) return explained;
   log.error("console action failed", { action: name, error });

@@ -2,7 +2,7 @@ import postgres from "postgres";
 import { lazy } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
 import { deadline } from "#lib/deadline.ts";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { busy, tookTooLong } from "#lib/errors/table.ts";
 import { log, waiting } from "#lib/log.ts";
 import { driverOptions, types } from "./credentials.ts";
@@ -60,7 +60,7 @@ export const prepareDatabase = (): void => {
 };
 
 /** Whether `withDatabase` failed because no connection was left. */
-export const isBusy = (error: unknown): boolean => error instanceof Fault && error.code === busy.code;
+export const isBusy = (error: unknown): boolean => error instanceof ApiError && error.code === busy.code;
 
 /** Returns the connection to the server. The next request opens another one. */
 export const releaseConnection = async (): Promise<void> => {
@@ -101,7 +101,7 @@ const recover = (error: unknown, made: number): boolean => {
  * Fetches a rotated password and renews a broken connection within the same request: `work` may run twice and must
  * be idempotent.
  *
- * @throws Fault 504 when a statement exceeds the role's timeout, 503 at once when the server or the role has no
+ * @throws ApiError 504 when a statement exceeds the role's timeout, 503 at once when the server or the role has no
  * connection left.
  * @throws Error with its cause for everything else, within 2.6 s even when the server hangs.
  */
@@ -127,8 +127,8 @@ export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
       disconnect();
     // a restored database has another address
     if (!(cause instanceof postgres.PostgresError)) credentials.reset();
-    if (codeOf(cause) === QUERY_CANCELED) throw new Fault(tookTooLong, { cause });
-    if (codeOf(cause) === tooManyConnections) throw new Fault(busy, { cause });
+    if (codeOf(cause) === QUERY_CANCELED) throw new ApiError(tookTooLong, { cause });
+    if (codeOf(cause) === tooManyConnections) throw new ApiError(busy, { cause });
     throw new Error("database request failed", { cause });
   }
 };

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
 import { withDatabase } from "#lib/db/database.ts";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { tooManyAttempts } from "#lib/errors/table.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
 
@@ -41,7 +41,7 @@ const reserve = async ({ name, address, accountId }: Subject): Promise<number> =
     if (row?.attemptId) return row.attemptId;
     // without failures, attempts that are under way fill the window
     if (row?.retryAfterSeconds || Date.now() >= until)
-      throw new Fault(tooManyAttempts(row?.retryAfterSeconds ?? 1));
+      throw new ApiError(tooManyAttempts(row?.retryAfterSeconds ?? 1));
     await setTimeout(retryDelayMs);
   }
 };
@@ -52,7 +52,7 @@ const reserve = async ({ name, address, accountId }: Subject): Promise<number> =
  * call, so that concurrent callers share the limits.
  *
  * @param prove returns undefined when the system rejects the identity; an error of the system does not count.
- * @throws Fault 429 with Retry-After.
+ * @throws ApiError 429 with Retry-After.
  */
 export const throttled = async <T>(subject: Subject, prove: () => Promise<T | undefined>) => {
   const id = await reserve(subject);

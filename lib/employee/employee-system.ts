@@ -47,7 +47,7 @@ const Rejected = z.object({ status: z.literal("failed") });
 const isRejection = ({ status, json }: Answer) =>
   [200, 401, 403, 404].includes(status) && Rejected.safeParse(json).success;
 
-/** Parses a response; additional fields are dropped. @throws Fault 502; the invalid fields are logged. */
+/** Parses a response; additional fields are dropped. @throws ApiError 502; the invalid fields are logged. */
 const read = <T>(schema: z.ZodMiniType<T>, { status, json }: Answer): T => {
   if (status !== 200) throw invalidResponse(system, `status ${status}`);
   if (json === undefined) throw invalidResponse(system, "the answer is not JSON");

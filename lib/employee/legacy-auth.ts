@@ -48,7 +48,7 @@ const Accepted = z.object({
 const Rejected = z.object({ status: z.literal("failed") });
 const Closed = z.object({ status: z.literal("closed") });
 
-/** @throws Fault 502 unless the account is accepted. */
+/** @throws ApiError 502 unless the account is accepted. */
 const readAccount = ({ status, json }: Answer): LegacyAccount => {
   const accepted = Accepted.safeParse(json);
   if (status !== 200 || !accepted.success)
@@ -63,7 +63,7 @@ const readAccount = ({ status, json }: Answer): LegacyAccount => {
 /**
  * Returns the account of a username and password, or undefined when the legacy system rejects them.
  *
- * @throws Fault 502, 504 when the system fails or does not respond.
+ * @throws ApiError 502, 504 when the system fails or does not respond.
  */
 export const authenticate = async (
   username: string,
@@ -82,7 +82,7 @@ const checkTimeoutMs = 2_500;
 /**
  * Returns the account with this ID as it is now, "closed", or "unsupported" if the legacy system cannot tell.
  *
- * @throws Fault 502, 504 when the system fails or does not respond.
+ * @throws ApiError 502, 504 when the system fails or does not respond.
  */
 export const checkAccount = async (id: string): Promise<LegacyAccount | "closed" | "unsupported"> => {
   const question = { method: "GET", query: { account: id }, timeoutMs: checkTimeoutMs } as const;

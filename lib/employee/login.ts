@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { wrongLogin } from "#lib/errors/table.ts";
 import type { LoginToken } from "#lib/routes/employee.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
@@ -16,7 +16,7 @@ interface Credentials {
  * Exchanges the credentials of a legacy account for a session.
  *
  * @param address the caller's IP address, for rate limiting.
- * @throws Fault 401, the same for an unknown account, a wrong password and a wrong kind of username; 429 after too
+ * @throws ApiError 401, the same for an unknown account, a wrong password and a wrong kind of username; 429 after too
  * many failures.
  */
 export const login = async ({ username, password }: Credentials, address: string): Promise<LoginToken> => {
@@ -24,7 +24,7 @@ export const login = async ({ username, password }: Credentials, address: string
   const account = await throttled({ name: username, address }, () => authenticate(username, password));
   if (account) return startSession(account, (await digestTerm()).digest(nameTerm(username)));
   await setTimeout(rejectionDelayMs(performance.now() - started));
-  throw new Fault(wrongLogin);
+  throw new ApiError(wrongLogin);
 };
 
 /** Longer than a legacy system takes to reject a login for any reason. */

@@ -1,5 +1,5 @@
 import { withDatabase } from "#lib/db/database.ts";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { spentToken, unconfirmed } from "#lib/errors/table.ts";
 import { log } from "#lib/log.ts";
 import { digestToken } from "#lib/opaque-token.ts";
@@ -65,7 +65,7 @@ const checkSession = async (sessionId: string, accountId: string): Promise<void>
  * Continues a session: exchanges a refresh token for the next pair. A token that was used within the last 30 s gets the
  * same successor again, from another client only while that is unused; any other reuse revokes the session.
  *
- * @throws Fault 400 `invalid_grant`; 503 when the legacy system has not confirmed the account for a day.
+ * @throws ApiError 400 `invalid_grant`; 503 when the legacy system has not confirmed the account for a day.
  */
 export const continueSession = async (presented: string, client: Client): Promise<LoginToken> => {
   const successor = mintRefreshToken();
@@ -86,9 +86,9 @@ export const continueSession = async (presented: string, client: Client): Promis
   if (spent?.outcome === "reused")
     log.warn("a refresh token was reused; its session is revoked", { session_id: spent.sessionId });
   if (spent?.outcome === "unconfirmed")
-    throw new Fault(unconfirmed, {
+    throw new ApiError(unconfirmed, {
       cause: new Error("LEGACY_AUTH_URL has not confirmed the account for a day"),
     });
-  if (spent?.outcome !== "rotated" && spent?.outcome !== "replayed") throw new Fault(spentToken);
+  if (spent?.outcome !== "rotated" && spent?.outcome !== "replayed") throw new ApiError(spentToken);
   return answer(spent.accountId, spent.scope, openSuccessor(presented, spent.sealedSuccessor));
 };

@@ -15,7 +15,7 @@ const digestTicket = async (ticket: string) => (await digestTerm()).digest(`tick
 /**
  * Returns a ticket that only its holder can use, or undefined when the employee system rejects NIP and passphrase.
  *
- * @throws Fault 429 after too many failures.
+ * @throws ApiError 429 after too many failures.
  */
 export const issueTicket = async (
   nip: string,
@@ -33,7 +33,7 @@ export const issueTicket = async (
  * Returns the profile of the employee that a ticket was issued for, or undefined for an unknown or expired ticket and
  * for one that was issued to another account.
  *
- * @throws Fault 429 after too many failures.
+ * @throws ApiError 429 after too many failures.
  */
 export const useTicket = (ticket: string, holder: Holder): Promise<EmployeeDetail | undefined> =>
   throttled(holder, async () => {

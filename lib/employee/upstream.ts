@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { getSetting } from "#lib/config.ts";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { oldSystemFailed, oldSystemSlow } from "#lib/errors/table.ts";
 import { type Answer, httpClient, NoAnswer } from "#lib/http-client.ts";
-import type { OldSystem } from "#lib/routes/route.ts";
+import type { LegacySystem } from "#lib/routes/route.ts";
 
 /** Callers wait at most 10 s. */
 const defaultTimeoutMs = 8_000;
@@ -44,23 +44,23 @@ const encode = (form: Readonly<Record<string, string>>) => ({
 });
 
 /** Makes the 502 for an invalid response of a legacy system; the reason is only logged. */
-export const invalidResponse = (system: OldSystem, reason: string): Fault =>
-  new Fault(oldSystemFailed, { cause: new Error(`${system} gave an invalid response: ${reason}`) });
+export const invalidResponse = (system: LegacySystem, reason: string): ApiError =>
+  new ApiError(oldSystemFailed, { cause: new Error(`${system} gave an invalid response: ${reason}`) });
 
 /**
  * Sends a request to a legacy system.
  *
- * @throws Fault 504 when the system does not respond in time (8 s by default), or the connection takes over 2 s.
- * @throws Fault 502 when it is unreachable, breaks the connection, or sends more than 5 MB.
+ * @throws ApiError 504 when the system does not respond in time (8 s by default), or the connection takes over 2 s.
+ * @throws ApiError 502 when it is unreachable, breaks the connection, or sends more than 5 MB.
  */
 export const sendRequest = async (
-  system: OldSystem,
+  system: LegacySystem,
   { form, timeoutMs, ...question }: Question,
 ): Promise<Answer> => {
   const whole = { ...question, url: getSetting(system), ...(form && encode(form)) };
   return send(whole, timeoutMs ?? defaultTimeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
     if (!error.timedOut) throw invalidResponse(system, error.message);
-    throw new Fault(oldSystemSlow, { cause: new Error(`${system} timed out`) });
+    throw new ApiError(oldSystemSlow, { cause: new Error(`${system} timed out`) });
   });
 };

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
-import type { Fault } from "./fault.ts";
+import type { ApiError } from "./api-error.ts";
 
 /** The form of errors in one area: the schema for the documents and the body that a caller gets. */
 export interface Envelope {
   readonly schema: z.ZodMiniType;
-  readonly body: (fault: Fault, requestId: string) => Record<string, unknown>;
+  readonly body: (fault: ApiError, requestId: string) => Record<string, unknown>;
 }
 
 const IntegrationError = z.object({

@@ -1,19 +1,19 @@
-import type { FaultRow } from "./fault.ts";
+import type { ErrorRow } from "./api-error.ts";
 
 /*
  * Every way in which a client's request can fail. Functions and the messenger throw these rows, the gateway
- * answers with them, and `lib/openapi/words/faults.ts` explains each of them, by its name here.
+ * answers with them, and `lib/openapi/words/errors.ts` explains each of them, by its name here.
  *
  * The helpers are marked as free of side effects, so that a bundle contains only the rows that it uses.
  */
-export type FaultName = keyof typeof import("./table.ts");
+export type ErrorName = keyof typeof import("./table.ts");
 
 /* @__NO_SIDE_EFFECTS__ */
-const row = (status: number, code: string, message: string): FaultRow => ({ status, code, message });
+const row = (status: number, code: string, message: string): ErrorRow => ({ status, code, message });
 /* @__NO_SIDE_EFFECTS__ */
 const unauthorized = (message: string) => row(401, "unauthorized", message);
 /* @__NO_SIDE_EFFECTS__ */
-const retryable = (status: number, code: string, message: string, retryAfterSeconds: number): FaultRow => ({
+const retryable = (status: number, code: string, message: string, retryAfterSeconds: number): ErrorRow => ({
   ...row(status, code, message),
   retryAfterSeconds,
 });
@@ -139,7 +139,7 @@ export const tooManyMismatches = (retryAfterSeconds: number) =>
     retryAfterSeconds,
   );
 /** @param retryAfterSeconds undefined for a page with more residents than the whole agreement. */
-export const tooManyResidents = (left: number, retryAfterSeconds?: number): FaultRow => {
+export const tooManyResidents = (left: number, retryAfterSeconds?: number): ErrorRow => {
   const refusal =
     left > 0
       ? `This page has more residents than your agreement leaves in 24 hours: ${left}. Send page_size ${left} or less,`

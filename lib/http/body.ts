@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type middy from "@middy/core";
 import httpJsonBodyParser from "@middy/http-json-body-parser";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { badRequest, repeatedField } from "#lib/errors/invalid-input.ts";
 import { bodyTooLarge } from "#lib/errors/table.ts";
 
@@ -13,7 +13,7 @@ export const defaultMaxBytes = 64 * 1024;
 export const bodyLimit = (maxBytes = defaultMaxBytes): Middleware => ({
   before: ({ event: { body, isBase64Encoded } }) => {
     if (body && Buffer.byteLength(body, isBase64Encoded ? "base64" : "utf8") > maxBytes)
-      throw new Fault(bodyTooLarge(maxBytes));
+      throw new ApiError(bodyTooLarge(maxBytes));
   },
 });
 
@@ -25,7 +25,7 @@ const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
 /**
  * Returns the body as text, without a byte order mark, which .NET and PowerShell may write (RFC 8259, 8.1).
  *
- * @throws Fault 400 for bytes that are not UTF-8: decoded leniently, they become other characters, and a name that is
+ * @throws ApiError 400 for bytes that are not UTF-8: decoded leniently, they become other characters, and a name that is
  * stored, sent or compared is then wrong.
  */
 const textOf = ({ headers, body, isBase64Encoded }: Body): string => {
@@ -63,7 +63,7 @@ const causes: readonly [RegExp, string][] = [
 ];
 
 /** Says where a body stops being JSON. It repeats nothing of the body, which V8's own message does. */
-const invalidJson = (cause: unknown): Fault => {
+const invalidJson = (cause: unknown): ApiError => {
   const message = String((cause as { message?: unknown } | undefined)?.message);
   const [, line, column] = message.match(/\(line (\d+) column (\d+)\)$/) ?? [];
   const place = line === undefined ? "" : ` at line ${line}, column ${column}`;
@@ -71,7 +71,7 @@ const invalidJson = (cause: unknown): Fault => {
   return badRequest(`The body is not valid JSON${place}; ${advice}`);
 };
 
-const toFault = (status: number, { message, cause }: Error): Fault => {
+const toFault = (status: number, { message, cause }: Error): ApiError => {
   if (status === 415)
     return badRequest(
       "The Content-Type must be application/json; with curl: -H 'Content-Type: application/json'",

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { expiredToken, noCredentials, noKey, noScope, noToken } from "#lib/errors/table.ts";
 import type { AccountScope, Auth, PartnerScope } from "#lib/routes/route.ts";
 
@@ -51,11 +51,11 @@ export const senderToContext = ({ username }: Sender): z.infer<typeof SenderCont
 /**
  * Returns the caller of a route with `auth.kind: "apiKey"`.
  *
- * @throws Fault 401 when no authorizer ran: a misconfigured route must not return data.
+ * @throws ApiError 401 when no authorizer ran: a misconfigured route must not return data.
  */
 export const getPartner = (context: unknown): Partner => {
   const parsed = PartnerContext.safeParse(context);
-  if (!parsed.success) throw new Fault(noKey);
+  if (!parsed.success) throw new ApiError(noKey);
   const { partner_id, key_id, scopes } = parsed.data;
   return { partnerId: partner_id, keyId: key_id, scopes: scopes.split(" ") };
 };
@@ -63,14 +63,14 @@ export const getPartner = (context: unknown): Partner => {
 /**
  * Returns the caller of a route with `auth.kind: "bearer"`.
  *
- * @throws Fault 401 when no authorizer ran, or the token has expired since: the gateway caches the authorizer's answer
+ * @throws ApiError 401 when no authorizer ran, or the token has expired since: the gateway caches the authorizer's answer
  * beyond the token's expiry.
  */
 export const getAccount = (context: unknown): Account => {
   const parsed = AccountContext.safeParse(context);
-  if (!parsed.success) throw new Fault(noToken);
+  if (!parsed.success) throw new ApiError(noToken);
   const { account_id, scopes, expires_at } = parsed.data;
-  if (Number(expires_at) * 1_000 <= Date.now()) throw new Fault(expiredToken);
+  if (Number(expires_at) * 1_000 <= Date.now()) throw new ApiError(expiredToken);
   return { accountId: account_id, scopes: scopes.split(" "), expiresAt: Number(expires_at) };
 };
 
@@ -81,26 +81,26 @@ export const findSender = (context: unknown): string | undefined =>
 /**
  * Returns the caller of a route with `auth.kind: "basic"`.
  *
- * @throws Fault 401 when no authorizer ran.
+ * @throws ApiError 401 when no authorizer ran.
  */
 export const getSender = (context: unknown): Sender => {
   const parsed = SenderContext.safeParse(context);
-  if (!parsed.success) throw new Fault(noCredentials);
+  if (!parsed.success) throw new ApiError(noCredentials);
   return { username: parsed.data.sender };
 };
 
-/** @throws Fault 403 when the caller lacks the scope. */
+/** @throws ApiError 403 when the caller lacks the scope. */
 export const requireScope = (
   { scopes }: Pick<Partner | Account, "scopes">,
   scope: PartnerScope | AccountScope,
 ): void => {
-  if (!scopes.includes(scope)) throw new Fault(noScope(scope));
+  if (!scopes.includes(scope)) throw new ApiError(noScope(scope));
 };
 
 /**
  * Throws unless the caller may use this route.
  *
- * @throws Fault 401 when no authorizer of the route's kind ran, 403 when the caller lacks its scope.
+ * @throws ApiError 401 when no authorizer of the route's kind ran, 403 when the caller lacks its scope.
  */
 export const authorize = (auth: Auth, context: unknown): void => {
   if (auth.kind === "public") return;

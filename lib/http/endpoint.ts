@@ -1,6 +1,6 @@
 import middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { internal, tookTooLong } from "#lib/errors/table.ts";
 import { log, takeWaits } from "#lib/log.ts";
 import { type Encoding, PlainReply, type Route } from "#lib/routes/route.ts";
@@ -27,11 +27,11 @@ export interface Call<Q, B, P, H> {
   readonly body: B;
   /** Not decoded. */
   readonly path: string;
-  /** The partner of a route with `auth.kind: "apiKey"`. @throws Fault 401 on any other route. */
+  /** The partner of a route with `auth.kind: "apiKey"`. @throws ApiError 401 on any other route. */
   readonly partner: () => Partner;
-  /** The account of a route with `auth.kind: "bearer"`. @throws Fault 401 on any other route. */
+  /** The account of a route with `auth.kind: "bearer"`. @throws ApiError 401 on any other route. */
   readonly account: () => Account;
-  /** The backend of a route with `auth.kind: "basic"`. @throws Fault 401 on any other route. */
+  /** The backend of a route with `auth.kind: "basic"`. @throws ApiError 401 on any other route. */
   readonly sender: () => Sender;
   /** The caller's address, as seen by the gateway. */
   readonly sourceIp: string;
@@ -90,7 +90,7 @@ const accessLog = ({ fn, auth }: Route): Middleware => {
       ...(auth.kind === "basic" && { sender: findSender(event.requestContext.authorizer) }),
     };
     if (status >= 500) log.error("request failed", { ...fields, error });
-    else log.info("request", error instanceof Fault ? { ...fields, fault: error.code } : fields);
+    else log.info("request", error instanceof ApiError ? { ...fields, fault: error.code } : fields);
   };
   return {
     before: ({ event }) => {
@@ -108,7 +108,7 @@ const errorBody = (route: Route): Middleware => ({
   onError: (request) => {
     const { requestId } = request.event.requestContext;
     const fault =
-      request.error instanceof Fault ? request.error : new Fault(internal, { cause: request.error });
+      request.error instanceof ApiError ? request.error : new ApiError(internal, { cause: request.error });
     request.response = respond(
       route,
       requestId,
@@ -147,7 +147,7 @@ export const endpointReading = <Q, B, R, P, H>(
     middy<APIGatewayProxyEvent, APIGatewayProxyResult>({
       timeoutEarlyInMillis: timeoutReserveMs,
       timeoutEarlyResponse: () => {
-        throw new Fault(tookTooLong);
+        throw new ApiError(tookTooLong);
       },
     })
       .use(normalizeHeaders)

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type * as z from "zod/mini";
-import type { FieldError } from "#lib/errors/fault.ts";
+import type { FieldError } from "#lib/errors/api-error.ts";
 import { invalidField, invalidFields } from "#lib/errors/invalid-input.ts";
 
 type Where = "body" | "form" | "query" | "path" | "headers";
@@ -38,7 +38,7 @@ const findDamaged = (input: unknown, path = "", depth = 0): string | undefined =
   return undefined;
 };
 
-/** @throws Fault 400 for a text with a lost letter. */
+/** @throws ApiError 400 for a text with a lost letter. */
 const requireWholeText = (input: unknown, where: Where): void => {
   const damaged = findDamaged(input);
   if (damaged === undefined) return;
@@ -53,7 +53,7 @@ const requireWholeText = (input: unknown, where: Where): void => {
 /**
  * Validates input against its schema. A header and a form may have any characters: the form's token is only looked up.
  *
- * @throws Fault 400 that lists each invalid field with the schema's message, or `params.fault` of the first issue; and for
+ * @throws ApiError 400 that lists each invalid field with the schema's message, or `params.fault` of the first issue; and for
  * a text with a lost letter.
  */
 export const check = <T>(schema: z.ZodMiniType<T>, input: unknown, where: Where): T => {

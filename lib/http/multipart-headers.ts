@@ -117,7 +117,7 @@ const checkName = (name: string, where: string): void => {
  * Parses the headers of one part.
  *
  * @param where identifies the part in error messages, such as "Part 2".
- * @throws Fault 400 for headers that are invalid, lack a name, or are ambiguous.
+ * @throws ApiError 400 for headers that are invalid, lack a name, or are ambiguous.
  */
 export const readPartHeaders = (block: Buffer, where: string): PartHeaders => {
   if (!isUtf8(block)) throw badRequest(`${where} has headers that are not UTF-8; encode them as UTF-8`);

@@ -1,4 +1,4 @@
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { badRequest } from "#lib/errors/invalid-input.ts";
 import { uploadTooLarge } from "#lib/errors/table.ts";
 import { type PartHeaders, readPartHeaders } from "./multipart-headers.ts";
@@ -47,7 +47,7 @@ const readPart = (block: Buffer, number: number): Part => {
   const headers = readPartHeaders(block.subarray(2, Math.max(blankLine, 2)), where);
   const content = block.subarray(blankLine + 4);
   if (headers.fileName === undefined && content.length > maxFieldBytes)
-    throw new Fault(
+    throw new ApiError(
       uploadTooLarge(`The field ${headers.name} is larger than ${maxFieldBytes} bytes. Send less text.`),
     );
   return { ...headers, content };
@@ -57,7 +57,7 @@ const readPart = (block: Buffer, number: number): Part => {
  * Splits a body into its parts in one pass and rejects what the parser handles wrongly: it drops a part without a blank
  * line or name, crashes if the end is missing, and truncates content at a line that starts with the boundary.
  *
- * @throws Fault 400 that names the invalid part; 413 for too many parts or too large a field.
+ * @throws ApiError 400 that names the invalid part; 413 for too many parts or too large a field.
  */
 export const readStructure = (body: Buffer, boundary: string): Structure => {
   const delimiter = Buffer.from(`\r\n--${boundary}`);
@@ -67,7 +67,7 @@ export const readStructure = (body: Buffer, boundary: string): Structure => {
   while (!hasTextAt(body, at, "--")) {
     const number = parts.length + 1;
     if (number > maxParts)
-      throw new Fault(uploadTooLarge(`The body has more than ${maxParts} parts. Send each field once.`));
+      throw new ApiError(uploadTooLarge(`The body has more than ${maxParts} parts. Send each field once.`));
     const truncated = `The body ends within part ${number}; send it whole, up to the closing boundary`;
     if (!hasTextAt(body, at, "\r\n"))
       throw badRequest(

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { type MultipartRequest, parse } from "lambda-multipart-parser";
 import { deadline } from "#lib/deadline.ts";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { badRequest, invalidField, repeatedField } from "#lib/errors/invalid-input.ts";
 import { badBoundary, uploadTooLarge } from "#lib/errors/table.ts";
 import { isBlank, type Upload } from "#lib/routes/fields.ts";
@@ -31,7 +31,7 @@ const getBoundary = (contentType = ""): string => {
   const header = findParameters(contentType);
   const boundary = header?.parameters.get("boundary") ?? "";
   if (header?.value !== "multipart/form-data" || !/^(?!.* $)[\w'()+,./:=? -]{1,70}$/.test(boundary))
-    throw new Fault(badBoundary);
+    throw new ApiError(badBoundary);
   return boundary;
 };
 
@@ -95,7 +95,7 @@ const toForm = (parts: readonly Part[], parsed: MultipartRequest): MultipartForm
  * Parses a multipart/form-data body. Requires lower-case header names. A blank field, `null`, `undefined` and a file
  * input without a file count as absent; an empty file with a name does not.
  *
- * @throws Fault 500 bad_boundary for another Content-Type or an invalid boundary; 400 for a body that is empty, invalid
+ * @throws ApiError 500 bad_boundary for another Content-Type or an invalid boundary; 400 for a body that is empty, invalid
  * or ambiguous, and for a repeated or reserved name; 413 for a file over 4 MiB, a field over 64 KiB, or over 20 parts.
  */
 export const parseMultipart = async ({
@@ -106,9 +106,10 @@ export const parseMultipart = async ({
   const boundary = getBoundary(headers["content-type"]);
   if (!body) throw badRequest("The body is empty; send the fields of the form as multipart/form-data");
   const encoding = isBase64Encoded ? "base64" : "utf8";
-  if (Buffer.byteLength(body, encoding) > maxBodyBytes) throw new Fault(fileTooLarge);
+  if (Buffer.byteLength(body, encoding) > maxBodyBytes) throw new ApiError(fileTooLarge);
   const structure = readStructure(Buffer.from(body, encoding), boundary);
-  if (structure.parts.some(({ content }) => content.length > maxUploadBytes)) throw new Fault(fileTooLarge);
+  if (structure.parts.some(({ content }) => content.length > maxUploadBytes))
+    throw new ApiError(fileTooLarge);
   const names = structure.parts.map(({ name }) => name);
   const repeated = names.find((name, i) => names.indexOf(name) < i);
   if (repeated !== undefined) throw repeatedField(repeated);

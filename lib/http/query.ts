@@ -51,7 +51,7 @@ const unknownParameter = (sent: string, known: readonly string[]) => {
 /**
  * Returns the query parameters.
  *
- * @throws Fault 400 for a repeated one, which is ambiguous, and for one that the route does not know: ignored, a
+ * @throws ApiError 400 for a repeated one, which is ambiguous, and for one that the route does not know: ignored, a
  * misspelt filter would return everything.
  */
 export const readQuery = (

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import * as z from "zod/mini";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { badRequest } from "#lib/errors/invalid-input.ts";
 import { wrongSignature } from "#lib/errors/table.ts";
 import { isSameText } from "#lib/opaque-token.ts";
@@ -118,13 +118,13 @@ const readChanges = (body: Buffer): Change[] => {
   return changes.map(({ value }) => value);
 };
 
-/** Which app has signed the body. @throws Fault 401 unless one of the accounts' apps has. */
+/** Which app has signed the body. @throws ApiError 401 unless one of the accounts' apps has. */
 const getSigner = (body: Buffer, signature: string, accounts: readonly CloudApiAccount[]): string => {
   const secrets = [...new Set(accounts.map(({ app_secret }) => app_secret))];
   const signs = (secret: string) =>
     isSameText(signature, `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`);
   const signer = secrets.find(signs);
-  if (signer === undefined) throw new Fault(wrongSignature);
+  if (signer === undefined) throw new ApiError(wrongSignature);
   return signer;
 };
 
@@ -144,7 +144,7 @@ const chunk = (account: string, reports: readonly Report[], replies: readonly Re
  * out.
  *
  * @param body as it was received: the signature is that of its bytes.
- * @throws Fault 401 unless the app of each account that it is about has signed it, 400 for no JSON.
+ * @throws ApiError 401 unless the app of each account that it is about has signed it, 400 for no JSON.
  */
 export const readNotification = (
   body: Buffer,
@@ -155,7 +155,7 @@ export const readNotification = (
   const changes = readChanges(body);
   return accounts.flatMap(({ name, app_secret, phone_number_id }) => {
     const own = changes.filter(({ metadata }) => metadata.phone_number_id === phone_number_id);
-    if (own.length > 0 && app_secret !== signer) throw new Fault(wrongSignature);
+    if (own.length > 0 && app_secret !== signer) throw new ApiError(wrongSignature);
     const reports = own.flatMap(({ statuses }) => those(statuses, Status).map(reportOf));
     const replies = own.flatMap(({ messages }) => those(messages, Message).map(replyOf));
     return chunk(name, reports, replies);

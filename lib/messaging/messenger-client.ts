@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import { cached, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { classNotAllowed, messengerAway, notAccepted, optedOut, outcomeUnknown } from "#lib/errors/table.ts";
 import { type Answer, httpClient, NoAnswer, type Question } from "#lib/http-client.ts";
 import { log } from "#lib/log.ts";
@@ -48,13 +48,13 @@ const isInternal = (status: number, code: string) =>
   status === 401 || status === 500 || (status === 403 && !ofMessage.includes(code));
 
 /** Returns the error of a request that the task rejected; then it has stored nothing. */
-const findRejection = ({ status, json }: Answer): Fault | undefined => {
+const findRejection = ({ status, json }: Answer): ApiError | undefined => {
   const rejected = Rejected.safeParse(json);
   if (status < 400 || !rejected.success) return undefined;
   const { code, message, retry_after_seconds } = rejected.data;
   if (isInternal(status, code)) return undefined;
   const seconds = retry_after_seconds ?? (status === 503 ? defaultRetryAfterSeconds : undefined);
-  return new Fault({ status, code, message, retryAfterSeconds: seconds });
+  return new ApiError({ status, code, message, retryAfterSeconds: seconds });
 };
 
 export interface MessengerAccess {
@@ -93,7 +93,7 @@ interface Handover {
   readonly findTarget?: FindAccess;
 }
 
-/** Sends a request once, without retry. @throws Fault as `submit` does. */
+/** Sends a request once, without retry. @throws ApiError as `submit` does. */
 const submitOnce = async <T>(
   question: Question,
   timeoutMs: number,
@@ -104,20 +104,20 @@ const submitOnce = async <T>(
   const answer = await send(question, timeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
     logFailure(error.message, requestId);
-    throw new Fault(error.unsent ? notAccepted : unknown);
+    throw new ApiError(error.unsent ? notAccepted : unknown);
   });
   const accepted = reply.safeParse(answer.json);
   if (answer.status === 201 && accepted.success) return accepted.data;
   const rejection = findRejection(answer);
   if (rejection) throw rejection;
   logFailure(`status ${answer.status}, neither accepted nor rejected`, requestId);
-  throw new Fault(answer.status >= 400 && answer.status < 500 ? notAccepted : unknown);
+  throw new ApiError(answer.status >= 400 && answer.status < 500 ? notAccepted : unknown);
 };
 
 /**
  * Submits a message to the messenger once, without retry.
  *
- * @throws Fault 503 that says whether the message may have been accepted, or the error with which the task rejected it.
+ * @throws ApiError 503 that says whether the message may have been accepted, or the error with which the task rejected it.
  */
 export const submit = async (
   draft: Draft,
@@ -141,7 +141,7 @@ export const submit = async (
  * again, even if its content differs.
  *
  * @returns the message ids in the same order.
- * @throws Fault as `submit` does.
+ * @throws ApiError as `submit` does.
  */
 export const submitBatch = async (
   submissions: readonly Draft[],
@@ -159,7 +159,7 @@ export const submitBatch = async (
   return ids;
 };
 
-/** Asks for something that may be repeated. @returns undefined for a 404. @throws Fault 503, or the task's rejection. */
+/** Asks for something that may be repeated. @returns undefined for a 404. @throws ApiError 503, or the task's rejection. */
 const inquire = async <T>(
   question: Pick<Question, "method" | "path" | "query" | "body">,
   reply: z.ZodMiniType<T>,
@@ -172,7 +172,7 @@ const inquire = async <T>(
   const answer = await send(whole, totalTimeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
     logFailure(error.message, requestId);
-    throw new Fault(messengerAway);
+    throw new ApiError(messengerAway);
   });
   const wanted = reply.safeParse(answer.json);
   if (answer.status === 200 && wanted.success) return wanted.data;
@@ -180,12 +180,12 @@ const inquire = async <T>(
   if (rejection?.status === 404) return undefined;
   if (rejection) throw rejection;
   logFailure(`status ${answer.status} without what was asked for`, requestId);
-  throw new Fault(messengerAway);
+  throw new ApiError(messengerAway);
 };
 
 const pathOf = (id: string) => `/messages/${encodeURIComponent(id)}`;
 
-/** Returns the state of a sender's message, or undefined for an unknown id. @throws Fault 503 */
+/** Returns the state of a sender's message, or undefined for an unknown id. @throws ApiError 503 */
 export const findMessage = (
   id: string,
   sender: string,
@@ -193,7 +193,7 @@ export const findMessage = (
 ): Promise<MessageState | undefined> =>
   inquire({ method: "GET", path: pathOf(id), query: { sender } }, MessageState, { requestId });
 
-/** Lists messages of a sender. @throws Fault 400 for an `after` that is not this sender's, 503 */
+/** Lists messages of a sender. @throws ApiError 400 for an `after` that is not this sender's, 503 */
 export const listMessages = async (
   { limit, ...filter }: MessageQuery,
   requestId?: string,
@@ -203,14 +203,14 @@ export const listMessages = async (
   );
   const query = Object.fromEntries(given) as Record<string, string>;
   const page = await inquire({ method: "GET", path: "/messages", query }, MessagePage, { requestId });
-  if (!page) throw new Fault(messengerAway);
+  if (!page) throw new ApiError(messengerAway);
   return page;
 };
 
 /**
  * Cancels a message that waits; undefined for an unknown id.
  *
- * @throws Fault 409 for one that does not wait, 503; then it may be cancelled, and the request may be repeated.
+ * @throws ApiError 409 for one that does not wait, 503; then it may be cancelled, and the request may be repeated.
  */
 export const cancelMessage = (
   id: string,
@@ -219,7 +219,7 @@ export const cancelMessage = (
 ): Promise<MessageState | undefined> =>
   inquire({ method: "DELETE", path: pathOf(id), query: { sender } }, MessageState, { requestId });
 
-/** Passes on what a channel's webhook received; may be repeated. @throws Fault 503; then the platform must repeat it. */
+/** Passes on what a channel's webhook received; may be repeated. @throws ApiError 503; then the platform must repeat it. */
 export const passOn = async (
   events: ChannelEvents,
   requestId?: string,
@@ -227,7 +227,7 @@ export const passOn = async (
 ): Promise<void> => {
   const question = { method: "POST", path: "/channel-events", body: JSON.stringify(events) } as const;
   // a 404 is that of a task without this endpoint: it is not deployed yet
-  if (!(await inquire(question, Applied, { requestId, findTarget }))) throw new Fault(messengerAway);
+  if (!(await inquire(question, Applied, { requestId, findTarget }))) throw new ApiError(messengerAway);
 };
 
 /** Starts fetching the internal token while the module loads; an error surfaces at first use. */

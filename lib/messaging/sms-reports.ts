@@ -1,4 +1,4 @@
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { messengerAway, noReportToken } from "#lib/errors/table.ts";
 import { log } from "#lib/log.ts";
 import { isSameText } from "#lib/opaque-token.ts";
@@ -36,11 +36,11 @@ const tokenOf = ({ authorization = "", query }: GatewayReport): string => {
   return findText(query, "token") ?? "";
 };
 
-/** @throws Fault 401, the same for an account that does not exist or gets no reports. */
+/** @throws ApiError 401, the same for an account that does not exist or gets no reports. */
 const getReports = async (request: GatewayReport): Promise<Reports> => {
   const settings = lookUp(await channelAccounts.get(), request.account);
   const reports = settings?.channel === "sms" ? settings.reports : undefined;
-  if (!isSameText(tokenOf(request), reports?.token ?? "") || !reports) throw new Fault(noReportToken);
+  if (!isSameText(tokenOf(request), reports?.token ?? "") || !reports) throw new ApiError(noReportToken);
   return reports;
 };
 
@@ -75,7 +75,7 @@ const isGiven = <T>(value: T | undefined): value is T => value !== undefined;
 /**
  * Passes on what a gateway reports; it may repeat it.
  *
- * @throws Fault 401, or 503 when the messenger has not taken it: then the gateway must repeat it.
+ * @throws ApiError 401, or 503 when the messenger has not taken it: then the gateway must repeat it.
  */
 export const takeReports = async (request: GatewayReport, requestId: string): Promise<void> => {
   const settings = await getReports(request);
@@ -91,14 +91,14 @@ export const takeReports = async (request: GatewayReport, requestId: string): Pr
       replies: replies.slice(start, end),
     };
     await passOn(events, requestId).catch((error: unknown) => {
-      if (!(error instanceof Fault)) throw error;
+      if (!(error instanceof ApiError)) throw error;
       log.warn("reports of an SMS gateway were not taken", {
         request_id: requestId,
         account,
         reason: error.code,
       });
       // any other status would be one of the gateway's own request, which many gateways do not repeat
-      throw new Fault(messengerAway);
+      throw new ApiError(messengerAway);
     });
   }
 };

@@ -7,7 +7,7 @@ import { cloudApiChannel } from "#lib/channels/cloud-api/cloud-api-channel.ts";
 import { type RequestChannel, RequestLink } from "#lib/channels/request-link.ts";
 import { smsChannel } from "#lib/channels/sms/sms-channel.ts";
 import { openAuthState } from "#lib/channels/whatsapp/link/auth-state.ts";
-import { openStanding } from "#lib/channels/whatsapp/link/standing.ts";
+import { openLoginHolds } from "#lib/channels/whatsapp/link/login-holds.ts";
 import type { WhatsAppSettings } from "#lib/channels/whatsapp/settings.ts";
 import { WhatsApp } from "#lib/channels/whatsapp/whatsapp.ts";
 import { whatsAppChannel } from "#lib/channels/whatsapp/whatsapp-channel.ts";
@@ -64,9 +64,9 @@ const openWhatsApp = async (options: ChannelOptions, term: Term): Promise<OpenCh
   const { account, epoch, signal, onInbound, onLimits } = term;
   const payloads = payloadStore(sql, encryption);
   const auth = await openAuthState({ sql, encryption, account: account.id, epoch });
-  const standing = openStanding(sql, account.id);
+  const loginHolds = openLoginHolds(sql, account.id);
   const findPayload = (id: string) => payloads.findToRepeat(id);
-  const whatsApp = new WhatsApp({ settings, auth, standing, findPayload, onInbound });
+  const whatsApp = new WhatsApp({ settings, auth, loginHolds, findPayload, onInbound });
   whatsApp.on("receipt", ({ id, kind }) => {
     // each receipt arrives only once
     void retryUntilDone(async () => {
@@ -94,7 +94,7 @@ export const openChannel = async (options: ChannelOptions, term: Term): Promise<
   const { account, signal } = term;
   const { name, channel: of } = account;
   if (of === "whatsapp") return openWhatsApp(options, term);
-  const link = new RequestLink(openStanding(sql, account.id));
+  const link = new RequestLink(openLoginHolds(sql, account.id));
   const shared = { sql, link, signal, connector };
   const { channel, check }: RequestChannel =
     of === "cloud-api"

@@ -9,7 +9,7 @@ import type { BulkDesk } from "#lib/console/state/bulk.ts";
 import { type Connection, readConsoleState } from "#lib/console/state/state.ts";
 import { isDatabaseUp } from "#lib/db/outage.ts";
 import { steadyNow } from "#lib/deadline.ts";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import { setPreference, type Wish } from "#lib/notification/opt-out.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
@@ -62,10 +62,10 @@ const requireLeader = (leadership: Leadership | undefined): WhatsApp => {
   if (leadership?.whatsApp) return leadership.whatsApp;
   if (leadership) {
     const message = "This account has no phone to link; its settings are in a secret.";
-    throw new Fault({ status: 409, code: "no_link", message });
+    throw new ApiError({ status: 409, code: "no_link", message });
   }
   const message = "Another task leads; use its console, or stop it.";
-  throw new Fault({ status: 409, code: "not_leader", message });
+  throw new ApiError({ status: 409, code: "not_leader", message });
 };
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type * as z from "zod/mini";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { badRequest } from "#lib/errors/invalid-input.ts";
 import { internal, invalidRequest, messageNotFound, overloaded } from "#lib/errors/table.ts";
 import { log } from "#lib/log.ts";
@@ -85,7 +85,7 @@ const requireToken = async ({ findTokens }: ServerOptions, { headers }: FastifyR
   const matches = async (refresh: boolean) =>
     (await findTokens(refresh)).filter((token) => isSameText(token, presented)).length > 0;
   if ((await matches(false)) || (await matches(true))) return;
-  throw new Fault({ status: 401, code: "unauthorized", message: "The internal credential is not valid" });
+  throw new ApiError({ status: 401, code: "unauthorized", message: "The internal credential is not valid" });
 };
 
 const read = <T>(schema: z.ZodMiniType<T>, value: unknown): T => {
@@ -119,12 +119,12 @@ const sendFault = (error: unknown, { id }: FastifyRequest, reply: FastifyReply) 
 };
 
 /** Errors of Fastify below 500 retain their status; any other error comes from the database. */
-const toFault = (error: unknown): Fault => {
-  if (error instanceof Fault) return error;
+const toFault = (error: unknown): ApiError => {
+  if (error instanceof ApiError) return error;
   const status = (error as { statusCode?: number }).statusCode ?? 500;
-  if (status < 500) return new Fault({ ...invalidRequest("The request is malformed"), status });
+  if (status < 500) return new ApiError({ ...invalidRequest("The request is malformed"), status });
   // not 503: whether a message was stored is not known when the connection broke at its commit
-  return new Fault(internal);
+  return new ApiError(internal);
 };
 
 /** Builds the HTTP server for the send endpoints, the health check and the metrics. It does not listen yet. */
@@ -145,7 +145,7 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
   server.setErrorHandler(sendFault);
   server.setNotFoundHandler((request, reply) =>
     sendFault(
-      new Fault({ status: 404, code: "not_found", message: "This path does not exist" }),
+      new ApiError({ status: 404, code: "not_found", message: "This path does not exist" }),
       request,
       reply,
     ),
@@ -156,7 +156,7 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
     const take = (bytes: number) => {
       const give = budget.take(bytes);
       if (give) return give;
-      throw new Fault(overloaded);
+      throw new ApiError(overloaded);
     };
     // not in WeakMaps: each garbage collection would go through them
     for (const name of ["giveBody", "messageId", "sender"] as const)
@@ -207,7 +207,7 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
       const { sender } = read(Owner, request.query);
       request.sender = sender;
       const state = await options.findState(request.params.id, sender);
-      if (!state) throw new Fault(messageNotFound);
+      if (!state) throw new ApiError(messageNotFound);
       request.messageId = state.id;
       return state;
     });
@@ -220,13 +220,13 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
       const { sender } = read(Owner, request.query);
       request.sender = sender;
       const state = await options.cancel(request.params.id, sender);
-      if (!state) throw new Fault(messageNotFound);
+      if (!state) throw new ApiError(messageNotFound);
       request.messageId = state.id;
       return state;
     });
     internal.post("/channel-events", async (request) => {
       const applied = await options.applyEvents(read(ChannelEvents, request.body));
-      if (applied === undefined) throw new Fault(accountNotFound);
+      if (applied === undefined) throw new ApiError(accountNotFound);
       return { applied };
     });
     internal.get("/connection", async () => options.findConnection());

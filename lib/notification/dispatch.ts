@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type postgres from "postgres";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
 import { AudienceError, type AudienceRow, readAudience } from "./audience.ts";
 import type { NotifyContext } from "./context.ts";
@@ -106,7 +106,7 @@ const isChange = (known: ReadonlyMap<string, RecipientOutcome>) => (result: Reci
 /** @returns why a run failed, without personal data. */
 export const explain = (error: unknown): string => {
   if (error instanceof RunError || error instanceof AudienceError) return error.message;
-  if (error instanceof Fault) return `the messenger did not accept the messages (${error.code})`;
+  if (error instanceof ApiError) return `the messenger did not accept the messages (${error.code})`;
   const { name = "unknown", code } = error as { name?: string; code?: string };
   return `failed with ${code ?? name}`;
 };

@@ -1,4 +1,4 @@
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { log } from "#lib/log.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
 import type { NotifyContext } from "./context.ts";
@@ -30,7 +30,7 @@ const submitFile = async ({ submit }: NotifyContext, draft: Draft): Promise<Requ
   try {
     return { outcome: "accepted", messageId: (await submit(draft)).id };
   } catch (error) {
-    if (error instanceof Fault && error.status === 422) return { outcome: "accepted" };
+    if (error instanceof ApiError && error.status === 422) return { outcome: "accepted" };
     throw error;
   }
 };
@@ -58,7 +58,7 @@ const processRequest = async (
       draft.kind === "text" ? submitText(context, draft) : submitFile(context, draft),
     );
   } catch (error) {
-    if (!(error instanceof Fault)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     const { status, code } = error;
     return status < 500
       ? refused(`rejected by the messenger (${code})`)

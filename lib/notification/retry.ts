@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import type { NotifyContext } from "./context.ts";
 
 const firstDelayMs = 250;
@@ -7,7 +7,7 @@ const maxDelayMs = 15_000;
 
 /** Whether the messenger is unavailable, or busy with another request with the same key. */
 const isTransient = (error: unknown): boolean =>
-  error instanceof Fault && (error.status === 503 || error.status === 409 || error.status === 429);
+  error instanceof ApiError && (error.status === 503 || error.status === 409 || error.status === 429);
 
 /** Unix milliseconds until which calls to an unavailable messenger are retried. */
 export const retryDeadline = ({ until, maxWaitMs }: Pick<NotifyContext, "until" | "maxWaitMs">): number =>

@@ -1,10 +1,10 @@
+import type { ErrorRow } from "#lib/errors/api-error.ts";
 import {
   type Envelope,
   integrationEnvelope,
   messagingEnvelope,
   oauthEnvelope,
 } from "#lib/errors/envelope.ts";
-import type { FaultRow } from "#lib/errors/fault.ts";
 import * as table from "#lib/errors/table.ts";
 import { defaultMaxBytes } from "#lib/http/body.ts";
 import { fileTooLarge } from "#lib/http/multipart.ts";
@@ -46,8 +46,8 @@ export const errorSchemas = (): Record<string, Schema> => ({
 const constantRows = { ...table };
 
 /** Returns a row of the table, with the values of the route. */
-export const rowOf = (name: table.FaultName, { auth, maxBodyBytes = defaultMaxBytes }: Route): FaultRow => {
-  const rows: Readonly<Record<table.FaultName, FaultRow>> = {
+export const rowOf = (name: table.ErrorName, { auth, maxBodyBytes = defaultMaxBytes }: Route): ErrorRow => {
+  const rows: Readonly<Record<table.ErrorName, ErrorRow>> = {
     ...constantRows,
     invalidRequest: table.invalidRequest(""),
     noScope: table.noScope("scope" in auth ? auth.scope : ""),
@@ -67,7 +67,7 @@ export const rowOf = (name: table.FaultName, { auth, maxBodyBytes = defaultMaxBy
 };
 
 /** The gateway's response type of a fault, or the firewall's response to one address. */
-export const gatewayTypes: Readonly<Partial<Record<table.FaultName, string>>> = {
+export const gatewayTypes: Readonly<Partial<Record<table.ErrorName, string>>> = {
   noKey: "UNAUTHORIZED",
   noToken: "UNAUTHORIZED",
   noCredentials: "UNAUTHORIZED",
@@ -82,10 +82,10 @@ export const gatewayTypes: Readonly<Partial<Record<table.FaultName, string>>> = 
 };
 
 /** Whether a function can return the fault. */
-export const isByFunction = (name: table.FaultName): boolean =>
+export const isByFunction = (name: table.ErrorName): boolean =>
   gatewayTypes[name] === undefined || name === "internal" || name === "tookTooLong";
 
-const refusals: Readonly<Record<Route["auth"]["kind"], readonly table.FaultName[]>> = {
+const refusals: Readonly<Record<Route["auth"]["kind"], readonly table.ErrorName[]>> = {
   apiKey: ["noKey", "noScope", "overQuota"],
   bearer: ["noToken", "expiredToken", "noScope"],
   basic: ["noCredentials"],
@@ -93,14 +93,14 @@ const refusals: Readonly<Record<Route["auth"]["kind"], readonly table.FaultName[
 };
 
 /** Lists every fault that a route can return, including those of the gateway, by status. */
-export const listFaults = (route: Route): table.FaultName[] => {
-  const { auth, body, encoding, secrets, upstreams = [], faults = [] } = route;
+export const listFaults = (route: Route): table.ErrorName[] => {
+  const { auth, body, encoding, secrets, upstreams = [], failures = [] } = route;
   const isMultipart = encoding === "multipart";
   // where an unconfirmed account is a fault, a failure of the legacy system alone is none
   const callsOldSystem =
-    upstreams.some((name) => name !== "MESSENGER_URL") && !faults.includes("unconfirmed");
-  const found: [boolean, ...table.FaultName[]][] = [
-    [true, "invalidRequest", ...refusals[auth.kind], ...faults, "firewall"],
+    upstreams.some((name) => name !== "MESSENGER_URL") && !failures.includes("unconfirmed");
+  const found: [boolean, ...table.ErrorName[]][] = [
+    [true, "invalidRequest", ...refusals[auth.kind], ...failures, "firewall"],
     [body !== undefined, isMultipart ? "uploadTooLarge" : "bodyTooLarge", "requestTooLarge"],
     [isMultipart, "badBoundary"],
     [true, "throttled", "addressThrottled", "internal", "serviceFailed", "tookTooLong"],

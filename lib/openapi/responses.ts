@@ -1,26 +1,26 @@
-import { Fault } from "#lib/errors/fault.ts";
-import type { FaultName } from "#lib/errors/table.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
+import type { ErrorName } from "#lib/errors/table.ts";
 import { check } from "#lib/http/input.ts";
 import { readQuery } from "#lib/http/query.ts";
 import type { Route } from "#lib/routes/route.ts";
 import { reference } from "./components.ts";
 import type { PublishedApi } from "./document.ts";
 import { firewallErrorOf, gatewayTypes, isByFunction, listFaults, nameOf, rowOf } from "./errors.ts";
-import { faultWords } from "./words/faults.ts";
+import { errorWords } from "./words/errors.ts";
 import type { Language, RouteWords } from "./words.ts";
 
 const requestId = "3b6a2fcb-0699-4783-a84b-839426f34251";
 const header = (name: string) => ({ $ref: `#/components/headers/${name}` });
 
 /** Returns the route's own error for an invalid input. */
-const mistakeOf = (route: Route, words: RouteWords): Fault => {
+const mistakeOf = (route: Route, words: RouteWords): ApiError => {
   const { where, input } = words.mistake;
   const of = route[where];
   try {
     if (where === "query") readQuery({ queryStringParameters: input }, route);
     if (of) check(of, input, where === "params" ? "path" : where);
   } catch (error) {
-    if (error instanceof Fault) return error;
+    if (error instanceof ApiError) return error;
   }
   throw new Error(`the invalid example of ${route.fn} is valid`);
 };
@@ -31,13 +31,13 @@ const gatewayBody = ({ responses, firewall }: PublishedApi, type: string): unkno
   return body && JSON.parse(body.replaceAll("$context.requestId", requestId));
 };
 
-const bodyOf = (name: FaultName, route: Route, api: PublishedApi, words: RouteWords): unknown => {
+const bodyOf = (name: ErrorName, route: Route, api: PublishedApi, words: RouteWords): unknown => {
   if (!isByFunction(name)) return gatewayBody(api, gatewayTypes[name] ?? "");
-  const fault = name === "invalidRequest" ? mistakeOf(route, words) : new Fault(rowOf(name, route));
+  const fault = name === "invalidRequest" ? mistakeOf(route, words) : new ApiError(rowOf(name, route));
   return route.errors.body(fault, requestId);
 };
 
-const schemasOf = (name: FaultName, route: Route, api: PublishedApi): string[] => {
+const schemasOf = (name: ErrorName, route: Route, api: PublishedApi): string[] => {
   if (gatewayTypes[name] === "firewall") return [firewallErrorOf(api.envelope)];
   return [
     ...(isByFunction(name) ? [nameOf(route.errors)] : []),
@@ -47,9 +47,9 @@ const schemasOf = (name: FaultName, route: Route, api: PublishedApi): string[] =
 
 const codeOf = (body: unknown) => String((body as { code: string }).code);
 
-/** Describes one status with all its faults. */
+/** Describes one status with all its errors. */
 const failureOf = (
-  names: readonly FaultName[],
+  names: readonly ErrorName[],
   route: Route,
   api: PublishedApi,
   words: RouteWords,
@@ -62,7 +62,7 @@ const failureOf = (
   const retried = names.some((name) => rowOf(name, route).retryAfterSeconds !== undefined);
   return {
     description: failures
-      .map(({ name, body }) => `- \`${codeOf(body)}\`: ${faultWords[name][language]}`)
+      .map(({ name, body }) => `- \`${codeOf(body)}\`: ${errorWords[name][language]}`)
       .join("\n"),
     headers: {
       "X-Request-Id": header("X-Request-Id"),

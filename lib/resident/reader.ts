@@ -96,7 +96,7 @@ type Answers = Partial<Record<keyof typeof columns, "match" | "no_match">>;
 /**
  * Says of each claim whether it is what the register has for the NIK. The database compares and returns no value.
  *
- * @throws Fault 429 when there were too many wrong claims about the NIK, or by the partner.
+ * @throws ApiError 429 when there were too many wrong claims about the NIK, or by the partner.
  */
 export const verifyClaims = async ({ p_nik, ...claims }: Claims, reader: Reader): Promise<Answers> => {
   const { version, digest } = await digestTerm();

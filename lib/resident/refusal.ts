@@ -1,4 +1,4 @@
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { invalidField } from "#lib/errors/invalid-input.ts";
 import { nameNotAgreed, tooManyMismatches, tooManyMisses, tooManyResidents } from "#lib/errors/table.ts";
 import type { Partner } from "#lib/http/caller.ts";
@@ -16,14 +16,14 @@ const wrongPurpose = (codes: string) =>
     : `Your agreement requires a purpose. Send X-Purpose once, as one of ${codes}`;
 
 /** Why the database refuses a read, by SQLSTATE. */
-const refusals: Readonly<Record<string, (detail: string) => Fault>> = {
+const refusals: Readonly<Record<string, (detail: string) => ApiError>> = {
   MI400: (codes) => invalidField("x-purpose", wrongPurpose(codes)),
-  MI403: () => new Fault(nameNotAgreed),
-  MI429: (detail) => new Fault(tooManyMisses(Number(detail))),
-  MI430: (detail) => new Fault(tooManyMismatches(Number(detail))),
+  MI403: () => new ApiError(nameNotAgreed),
+  MI429: (detail) => new ApiError(tooManyMisses(Number(detail))),
+  MI430: (detail) => new ApiError(tooManyMismatches(Number(detail))),
   MI431: (detail) => {
     const [left = 0, seconds] = detail.trim().split(" ").map(Number);
-    return new Fault(tooManyResidents(left, seconds));
+    return new ApiError(tooManyResidents(left, seconds));
   },
 };
 
@@ -37,7 +37,7 @@ const messages: Readonly<Record<string, string>> = {
 /**
  * Explains to the caller why the database refuses a read.
  *
- * @throws Fault, or the given error if it is no refusal.
+ * @throws ApiError, or the given error if it is no refusal.
  */
 export const explainRefusal =
   ({ partnerId, keyId, requestId }: Reader) =>

@@ -76,5 +76,5 @@ export const readFile = route({
   summary: "A guide, the reference, or a file of theirs",
   // an invalid path is that of no page
   params: z.object({ path: z.catch(z.string().check(z.regex(pathPattern)), "") }),
-  faults: ["noGuide"],
+  failures: ["noGuide"],
 });

@@ -175,7 +175,7 @@ const MessageList = z.object({
 const auth = { kind: "basic" } as const;
 const secrets = { MESSENGER_TOKEN_SECRET_ID: "messenger-token" } as const;
 const upstreams = ["MESSENGER_URL"] as const;
-const faults = [
+const failures = [
   "classNotAllowed",
   "keyInUse",
   "optedOut",
@@ -203,7 +203,7 @@ export const sendMessage = /* @__PURE__ */ route({
   body: TextMessage,
   reply: Queued,
   errors: messagingEnvelope,
-  faults,
+  failures,
   secrets,
   upstreams,
   timeoutSeconds: defaultTimeoutSeconds,
@@ -221,7 +221,7 @@ export const sendImage = /* @__PURE__ */ route({
   encoding: "multipart",
   reply: Queued,
   errors: messagingEnvelope,
-  faults,
+  failures,
   secrets,
   upstreams,
   timeoutSeconds: downloadTimeoutSeconds,
@@ -239,7 +239,7 @@ export const sendFile = /* @__PURE__ */ route({
   encoding: "multipart",
   reply: FileQueued,
   errors: messagingEnvelope,
-  faults,
+  failures,
   secrets,
   upstreams,
   timeoutSeconds: downloadTimeoutSeconds,
@@ -255,7 +255,7 @@ export const readMessage = /* @__PURE__ */ route({
   params: MessageId,
   reply: MessageStatus,
   errors: messagingEnvelope,
-  faults: ["messageNotFound", "messengerAway"],
+  failures: ["messageNotFound", "messengerAway"],
   secrets,
   upstreams,
   timeoutSeconds: defaultTimeoutSeconds,
@@ -271,7 +271,7 @@ export const listMessages = /* @__PURE__ */ route({
   query: ListQuery,
   reply: MessageList,
   errors: messagingEnvelope,
-  faults: ["messengerAway"],
+  failures: ["messengerAway"],
   secrets,
   upstreams,
   timeoutSeconds: defaultTimeoutSeconds,
@@ -287,7 +287,7 @@ export const cancelMessage = /* @__PURE__ */ route({
   params: MessageId,
   reply: MessageStatus,
   errors: messagingEnvelope,
-  faults: ["messageNotFound", "notWaiting", "messengerAway"],
+  failures: ["messageNotFound", "notWaiting", "messengerAway"],
   secrets,
   upstreams,
   timeoutSeconds: defaultTimeoutSeconds,

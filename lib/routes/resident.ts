@@ -168,7 +168,7 @@ export const listResidents = route({
   path: "/v1/penduduk",
   summary: "Lists residents, newest first",
   body: z.object(paging, jsonObject),
-  faults: ["tooManyResidents"],
+  failures: ["tooManyResidents"],
   secrets: { DATABASE_SECRET_ID: "database/resident" },
 });
 
@@ -178,7 +178,7 @@ export const searchResidents = route({
   path: "/v1/penduduk/search",
   summary: "Searches residents by identity number, name or both",
   body: Criteria,
-  faults: ["nameNotAgreed", "tooManyMisses", "tooManyResidents"],
+  failures: ["nameNotAgreed", "tooManyMisses", "tooManyResidents"],
 });
 
 export const verifyResident = route({
@@ -189,5 +189,5 @@ export const verifyResident = route({
   auth: { kind: "apiKey", scope: "resident:verify" },
   body: Claims,
   reply: Verification,
-  faults: ["tooManyMismatches", "tooManyResidents"],
+  failures: ["tooManyMismatches", "tooManyResidents"],
 });

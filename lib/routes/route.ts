@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
 import type { Envelope } from "#lib/errors/envelope.ts";
-import type { FaultName } from "#lib/errors/table.ts";
+import type { ErrorName } from "#lib/errors/table.ts";
 import type { Secrets } from "#lib/secrets/table/table.ts";
 
 type Area = "employee" | "resident" | "tourism" | "messaging" | "docs";
@@ -24,10 +24,10 @@ export type Auth =
   | { readonly kind: "basic" };
 
 /** Environment variables with the URLs of the legacy systems. */
-export type OldSystem = "LEGACY_AUTH_URL" | "EMPLOYEE_SYSTEM_URL";
+export type LegacySystem = "LEGACY_AUTH_URL" | "EMPLOYEE_SYSTEM_URL";
 
 /** Environment variables with the URLs of the legacy systems and the messenger. */
-export type Upstream = OldSystem | "MESSENGER_URL";
+export type Upstream = LegacySystem | "MESSENGER_URL";
 
 /** Environment variables with the public addresses of the stage's APIs. */
 export type Address = "INTEGRATION_ADDRESS" | "MESSAGING_ADDRESS" | "AUDIT_ANCHORS_URL";
@@ -76,7 +76,7 @@ export interface Route<
   readonly reply: z.ZodMiniType<R>;
   readonly errors: Envelope;
   /** Faults of the endpoint itself, besides those that auth, input and upstreams imply. */
-  readonly faults?: readonly FaultName[];
+  readonly failures?: readonly ErrorName[];
   readonly secrets: Secrets;
   readonly upstreams?: readonly Upstream[];
   readonly addresses?: readonly Address[];

@@ -24,7 +24,7 @@ export const verifyCloudApi = /* @__PURE__ */ route({
   summary: "Proves to the WhatsApp Business Platform that the webhook is the city's",
   query: z.object({ "hub.mode": field(), "hub.verify_token": field(), "hub.challenge": field() }),
   reply: z.instanceof(PlainReply),
-  faults: ["noAccess"],
+  failures: ["noAccess"],
   secrets: { MESSENGER_CHANNELS_SECRET_ID: "messenger-channels" },
   timeoutSeconds: 10,
 });
@@ -40,7 +40,7 @@ export const receiveCloudApi = /* @__PURE__ */ route({
   /** A notification has up to 3 MB. */
   maxBodyBytes: 4 * 1024 * 1024,
   reply: z.object({ status: z.literal(true) }),
-  faults: ["wrongSignature", "messengerAway"],
+  failures: ["wrongSignature", "messengerAway"],
   secrets: {
     MESSENGER_CHANNELS_SECRET_ID: "messenger-channels",
     MESSENGER_TOKEN_SECRET_ID: "messenger-token",
@@ -66,7 +66,7 @@ const smsReport = {
   headers: z.object({ authorization: z.optional(z.string()) }),
   query: z.looseObject({}),
   reply: z.object({ status: z.literal(true) }),
-  faults: ["noReportToken", "messengerAway"],
+  failures: ["noReportToken", "messengerAway"],
   secrets: {
     MESSENGER_CHANNELS_SECRET_ID: "messenger-channels",
     MESSENGER_TOKEN_SECRET_ID: "messenger-token",

@@ -3,7 +3,7 @@ import type postgres from "postgres";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { keyOf } from "#lib/maintenance/anchor.ts";
 import { auditYears, sealReads } from "#lib/maintenance/audit.ts";
-import { type Bucket, type BucketMood, startBucket } from "../../infra/local/s3/bucket.ts";
+import { type Bucket, type BucketFailureMode, startBucket } from "../../infra/local/s3/bucket.ts";
 import { callCommand } from "../steps/command.ts";
 import { serve } from "../steps/http-server.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
@@ -210,27 +210,32 @@ test("says why a bucket cannot be read, and that both ways to name it are one to
 });
 
 describe("an anchor that cannot be stored", () => {
-  const moods: readonly [BucketMood, RegExp][] = [
+  const failureModes: readonly [BucketFailureMode, RegExp][] = [
     ["AccessDenied", /rejected seal 1 with status 403/],
     ["SlowDown", /rejected seal 1 with status 503/],
     ["hang", /did not answer for seal 1/],
     ["lost answer", /did not answer for seal 1/],
   ];
 
-  test.each(moods)("because of %s fails the step, and is stored by the next run", async (mood, message) => {
-    await read(3);
-    await sealReads(maintenance, 1);
-    bucket.behave(mood);
-    await expect(anchorSeals(maintenance)).rejects.toThrow(message);
-    expect(
-      await maintenance`select seal from (select id as seal from audit.list_unanchored(9)) s`,
-    ).toHaveLength(1);
-    bucket.behave("well");
-    expect(await anchorSeals(maintenance)).toEqual({ rows: 1, more: false });
-    expect(await anchorSeals(maintenance)).toEqual({ rows: 0, more: false });
-    expect(bucket.versions).toHaveLength(1);
-    expect((await verify()).out).toBe("All 1 seals are valid, 1 of them by their anchors. Nothing to do.\n");
-  });
+  test.each(failureModes)(
+    "because of %s fails the step, and is stored by the next run",
+    async (failureMode, message) => {
+      await read(3);
+      await sealReads(maintenance, 1);
+      bucket.behave(failureMode);
+      await expect(anchorSeals(maintenance)).rejects.toThrow(message);
+      expect(
+        await maintenance`select seal from (select id as seal from audit.list_unanchored(9)) s`,
+      ).toHaveLength(1);
+      bucket.behave("well");
+      expect(await anchorSeals(maintenance)).toEqual({ rows: 1, more: false });
+      expect(await anchorSeals(maintenance)).toEqual({ rows: 0, more: false });
+      expect(bucket.versions).toHaveLength(1);
+      expect((await verify()).out).toBe(
+        "All 1 seals are valid, 1 of them by their anchors. Nothing to do.\n",
+      );
+    },
+  );
 });
 
 test("a key is signed, sorted by seal, and says its seal and digest", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { openLoggedIn, ownPage } from "./console-browser.ts";
 
 describe("an action", () => {
@@ -42,7 +42,7 @@ describe("an action", () => {
   test("that is rejected shows the reason", async () => {
     const { post, get } = await openLoggedIn({
       requestPairingCode: async () => {
-        throw new Fault({ status: 409, code: "conflict", message: "A phone is linked already." });
+        throw new ApiError({ status: 409, code: "conflict", message: "A phone is linked already." });
       },
     });
     await post("/pairing-code", { phone: "6281234567890" });

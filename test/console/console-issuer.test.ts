@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => issuer.stop());
 beforeEach(() => {
-  issuer.mood = {};
+  issuer.failureMode = {};
   issuer.asked.length = 0;
 });
 
@@ -94,9 +94,9 @@ describe("a login is rejected", () => {
     ["that does not say when the person has logged in", { claims: { auth_time: undefined } }, 401, rejected],
     ["without one of the groups", { claims: { "cognito:groups": ["others"] } }, 403, "no role"],
     ["without groups", { claims: { "cognito:groups": undefined } }, 403, "no role"],
-  ])("%s", async (_, mood, status, said) => {
+  ])("%s", async (_, failureMode, status, said) => {
     const city = openConsole();
-    issuer.mood = mood;
+    issuer.failureMode = failureMode;
     const { answered } = await logIn(city);
     expect([answered.statusCode, cookieOf(answered.headers, "console")]).toEqual([status, undefined]);
     expect(answered.body).toContain(said);
@@ -137,7 +137,7 @@ test("an account is recorded by issuer and subject, whatever name it has chosen"
   const begun: unknown[] = [];
   const record = async (person: unknown) => void begun.push(person);
   const city = openConsole({ acts: { begin: async () => 1, end: async () => {}, record } });
-  issuer.mood = { claims: { preferred_username: "admin" } };
+  issuer.failureMode = { claims: { preferred_username: "admin" } };
   await logIn(city);
   expect(begun).toEqual([{ id: `${issuer.url} 5a2c8e01`, name: "admin", role: "operator" }]);
 });
@@ -150,10 +150,10 @@ test("a login that another site begins goes to the login page, and the issuer is
 
 test("an issuer that is down is named, and asked again at the next attempt", async () => {
   const city = openConsole();
-  issuer.mood = { isDown: true };
+  issuer.failureMode = { isDown: true };
   const down = await city.get("/sign-in");
   expect([down.statusCode, down.body]).toEqual([503, expect.stringContaining("is not responding")]);
-  issuer.mood = {};
+  issuer.failureMode = {};
   expect((await logIn(city)).answered.statusCode).toBe(200);
 });
 

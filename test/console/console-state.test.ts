@@ -56,7 +56,7 @@ describe("the state of the outbox", () => {
 
   test("contains how many of the latest messages fail, by code, sender and account, but not those of a number", async () => {
     const { sql, connectConsole } = await createMessengerDatabase();
-    const reason = reasons.unregistered;
+    const reason = reasons.notRegistered;
     await sql`
       insert into messaging.message (id, sender, kind, phone, content, expires_at, state, reason, refusals, account, changed_at)
       select 'm' || n, 'api:test', 'text', '6281200000001', '{}', now(),

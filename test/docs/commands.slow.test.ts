@@ -71,7 +71,7 @@ const prepareVariables = async () => {
       MESSAGE_ID: sent.json.data.id,
       LATER_ID: later.json.data.id,
     },
-    // a simulated legacy system, whose mood the guide to contributors sets and resets
+    // a simulated legacy system, whose failure mode the guide to contributors sets and resets
     URL: dev.legacyAuthUrl,
     PLATFORM: platformUrl ?? "",
   };

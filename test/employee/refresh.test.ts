@@ -2,7 +2,7 @@ import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
 import { beforeEach, describe, expect, test } from "vitest";
 import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
-import { closeAccounts, employeeClient, seenBy, setMood } from "../steps/employee.ts";
+import { closeAccounts, employeeClient, seenBy, setFailureMode } from "../steps/employee.ts";
 
 const own = useOwnCity();
 const client = () => employeeClient(own.city.baseUrl);
@@ -13,7 +13,7 @@ let first: string;
 const legacyAuth = () => own.city.upstreams.legacyAuthUrl;
 
 beforeEach(async () => {
-  await setMood(legacyAuth(), "well");
+  await setFailureMode(legacyAuth(), "well");
   await closeAccounts(legacyAuth());
   const { username, password } = own.city.upstreams.demo;
   first = (await client().login(username, password)).json.refresh_token;
@@ -220,7 +220,7 @@ describe("at a refresh, the legacy system", () => {
   });
 
   test("may be unavailable for a day; then refreshes are 503 until it answers", async () => {
-    await setMood(legacyAuth(), "error");
+    await setFailureMode(legacyAuth(), "error");
     await age("1 minute", "23 hours");
     const second = await next(first);
     await age("1 minute", "1 hour");
@@ -232,13 +232,13 @@ describe("at a refresh, the legacy system", () => {
         "60",
       ]);
     }
-    await setMood(legacyAuth(), "well");
+    await setFailureMode(legacyAuth(), "well");
     await age("1 minute", "0");
     expect((await client().refresh(second)).status).toBe(200);
   });
 
   test("that cannot tell whether an account is closed limits the session to a day", async () => {
-    await setMood(legacyAuth(), "missing");
+    await setFailureMode(legacyAuth(), "missing");
     await age("1 minute");
     const second = await next(first);
     await age("0", "23 hours 58 minutes");

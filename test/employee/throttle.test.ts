@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
-import { employeeClient, seenBy, setMood } from "../steps/employee.ts";
+import { employeeClient, seenBy, setFailureMode } from "../steps/employee.ts";
 
 const own = useOwnCity();
 const client = () => employeeClient(own.city.baseUrl);
@@ -23,7 +23,7 @@ const times = <T>(count: number, work: (index: number) => Promise<T>) =>
 
 beforeEach(async () => {
   await admin((sql) => sql`delete from employee.attempt`);
-  await setMood(own.city.upstreams.legacyAuthUrl, "well");
+  await setFailureMode(own.city.upstreams.legacyAuthUrl, "well");
 });
 
 describe("the account", () => {
@@ -121,10 +121,10 @@ describe("the address", () => {
 });
 
 test("does not count attempts without an answer of the legacy system", async () => {
-  await setMood(own.city.upstreams.legacyAuthUrl, "error");
+  await setFailureMode(own.city.upstreams.legacyAuthUrl, "error");
   const answers = await times(12, () => client().login(demo().username, demo().password));
   expect(statuses(answers)).toEqual([[502, 12]]);
-  await setMood(own.city.upstreams.legacyAuthUrl, "well");
+  await setFailureMode(own.city.upstreams.legacyAuthUrl, "well");
   expect((await client().login(demo().username, demo().password)).status).toBe(200);
 });
 

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { useOwnCity } from "../steps/city/own-city.ts";
-import { employeeClient, type Said, seenBy, setMood } from "../steps/employee.ts";
+import { employeeClient, type Said, seenBy, setFailureMode } from "../steps/employee.ts";
 
 const own = useOwnCity();
 const client = () => employeeClient(own.city.baseUrl);
@@ -14,7 +14,7 @@ beforeAll(async () => {
   token = (await client().login(upstreams().demo.username, upstreams().demo.password)).json.token;
   ticket = (await client().get("tiket", ticketQuery(), token)).json.tiket;
 });
-beforeEach(() => Promise.all(systems().map((url) => setMood(url, "well"))));
+beforeEach(() => Promise.all(systems().map((url) => setFailureMode(url, "well"))));
 
 const ticketQuery = () => ({
   user: "servicelogin",
@@ -39,8 +39,8 @@ describe("a legacy system that", () => {
     ["answers an HTML page with 500", "error"],
     ["answers 10 MB", "huge"],
     ["redirects", "redirect"],
-  ])("%s causes 502 without details", async (_, mood) => {
-    await Promise.all(systems().map((url) => setMood(url, mood)));
+  ])("%s causes 502 without details", async (_, failureMode) => {
+    await Promise.all(systems().map((url) => setFailureMode(url, failureMode)));
     for (const { status, json, text } of await askAll()) {
       expect([status, json.code]).toEqual([502, "bad_gateway"]);
       expect(text).not.toMatch(/html|apache|php|127\.0\.0\.1|index/i);
@@ -48,12 +48,12 @@ describe("a legacy system that", () => {
   });
 
   test("is slow gets time to answer", async () => {
-    await setMood(upstreams().employeeSystemUrl, "slow");
+    await setFailureMode(upstreams().employeeSystemUrl, "slow");
     expect((await client().get("pegawai", { nama: "siti" }, token)).status).toBe(200);
   });
 
   test("redirects is not followed", async () => {
-    await setMood(upstreams().employeeSystemUrl, "redirect");
+    await setFailureMode(upstreams().employeeSystemUrl, "redirect");
     await client().get("pegawai", { nama: "once" }, token);
     const seen = (await seenBy(upstreams().employeeSystemUrl)).filter(({ url }) =>
       /once|php\/login/.test(url),
@@ -62,7 +62,7 @@ describe("a legacy system that", () => {
   });
 
   test("closes the connection gets a GET a second time, but not a login", async () => {
-    await Promise.all(systems().map((url) => setMood(url, "reset")));
+    await Promise.all(systems().map((url) => setFailureMode(url, "reset")));
     await client().get("pegawai", { nama: "twice" }, token);
     const before = (await seenBy(upstreams().legacyAuthUrl)).length;
     await client().login(upstreams().demo.username, "once");
@@ -73,9 +73,9 @@ describe("a legacy system that", () => {
 });
 
 test("the log names the system and the reason of a failure", async () => {
-  await setMood(upstreams().employeeSystemUrl, "error");
+  await setFailureMode(upstreams().employeeSystemUrl, "error");
   await client().get("pegawai", { nama: "siti" }, token);
-  await setMood(upstreams().employeeSystemUrl, "huge");
+  await setFailureMode(upstreams().employeeSystemUrl, "huge");
   await client().get("pegawai", { nama: "siti" }, token);
   const reasons = own
     .logged()
@@ -94,8 +94,8 @@ test("no log contains a passphrase, ticket, name, NIP or password", async () => 
     "PLANTED-PASSWORD",
     "111122223333444455",
   ];
-  for (const mood of ["well", "reset", "html", "huge"]) {
-    await Promise.all(systems().map((url) => setMood(url, mood)));
+  for (const failureMode of ["well", "reset", "html", "huge"]) {
+    await Promise.all(systems().map((url) => setFailureMode(url, failureMode)));
     await Promise.all([
       client().login("planted-user", "PLANTED-PASSWORD"),
       client().get(

@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import * as z from "zod/mini";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { integrationEnvelope } from "#lib/errors/envelope.ts";
-import { Fault } from "#lib/errors/fault.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { type Auth, type Route, route } from "#lib/routes/route.ts";
 
@@ -116,9 +116,9 @@ test("errors come in the order 403 without the scope, 413 for a large body, 400 
 });
 
 describe("a thrown error", () => {
-  test("that is a Fault is returned", async () => {
+  test("that is a ApiError is returned", async () => {
     const { status, json } = await ask(async () => {
-      throw new Fault({ status: 409, code: "conflict", message: "Already there" });
+      throw new ApiError({ status: 409, code: "conflict", message: "Already there" });
     });
     expect([status, json.code, json.message]).toEqual([409, "conflict", "Already there"]);
   });

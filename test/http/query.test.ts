@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from "vitest";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { parameterNames, readQuery } from "#lib/http/query.ts";
 import { getTicket, login, readEmployees } from "#lib/routes/employee.ts";
 import { routes } from "#lib/routes/index.ts";
@@ -11,7 +11,7 @@ const { baseUrl, apiKey, employee } = inject("city");
 type Sent = Readonly<Record<string, string[]>>;
 
 /** The 400 for these query parameters. */
-const refuseAll = (sent: Sent, route: Pick<Route, "query" | "ignoredQuery">): Fault => {
+const refuseAll = (sent: Sent, route: Pick<Route, "query" | "ignoredQuery">): ApiError => {
   const last = Object.entries(sent).map(([name, values]) => [name, values.at(-1)] as const);
   try {
     readQuery(
@@ -19,12 +19,12 @@ const refuseAll = (sent: Sent, route: Pick<Route, "query" | "ignoredQuery">): Fa
       route,
     );
   } catch (error) {
-    if (error instanceof Fault) return error;
+    if (error instanceof ApiError) return error;
   }
   return expect.fail(`${Object.keys(sent)} is accepted`);
 };
 
-const refuse = (name: string, route: Pick<Route, "query" | "ignoredQuery"> = readEmployees): Fault =>
+const refuse = (name: string, route: Pick<Route, "query" | "ignoredQuery"> = readEmployees): ApiError =>
   refuseAll({ [name]: ["planted"] }, route);
 
 test("the parameters of the contract are those that each route takes", () => {

@@ -6,7 +6,7 @@ import { formOf } from "../steps/messaging.ts";
 
 const city = useDeliveringCity({ receipts: ["delivered", "read"], receiptDelayMs: 20 });
 const phone = "6281234567890";
-const unregistered = "6281234560000";
+const notRegistered = "6281234560000";
 
 const raw = { width: 400, height: 300, channels: 3 } as const;
 const png = await sharp(randomBytes(400 * 300 * 3), { raw })
@@ -79,7 +79,7 @@ describe("a text", () => {
   });
 
   test("to an unregistered number fails with a reason", async () => {
-    const { status, json } = await city.client.sendMessage({ phone: unregistered, message: "x" });
+    const { status, json } = await city.client.sendMessage({ phone: notRegistered, message: "x" });
     expect(status).toBe(200);
     await city.becomes(json.data.id, "FAILED");
     expect((await city.client.read(json.data.id)).json.data.reason).toBe(

@@ -1,5 +1,5 @@
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { keyInUse, notWaiting } from "#lib/errors/table.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import type { ServerOptions } from "#lib/messenger/server.ts";
@@ -70,7 +70,7 @@ test("the largest upload arrives unchanged, with the longest description", async
 test("an error arrives with its status, message and retry time", async () => {
   const { submit } = await start({
     accept: async () => {
-      throw new Fault(keyInUse);
+      throw new ApiError(keyInUse);
     },
   });
   await expect(
@@ -188,7 +188,7 @@ test("a message is cancelled for its sender; an unknown one is undefined, one th
   const { cancelMessage } = await start({
     cancel: async (...given) => {
       asked.push(given);
-      if (given[0] === "3EB2") throw new Fault(notWaiting);
+      if (given[0] === "3EB2") throw new ApiError(notWaiting);
       return given[0] === "3EB0" ? state : undefined;
     },
   });

@@ -6,7 +6,7 @@ import { applyReport } from "#lib/messenger/outbox/report.ts";
 import { settingsOf as cloudSettingsOf } from "../channels/cloud-api/channel-steps.ts";
 import { type Behaviour, startPlatform } from "../channels/cloud-api/platform.ts";
 import { dialects, settingsOf } from "../channels/sms/dialects.ts";
-import { type Mood, startGateway } from "../channels/sms/gateway.ts";
+import { type FailureMode, startGateway } from "../channels/sms/gateway.ts";
 import type { Assignment } from "../fleet/assignment.ts";
 import { putMessage } from "../fleet/outbox-rows.ts";
 import { assign, database, sql, stageEachTest } from "../fleet/running-task.ts";
@@ -60,7 +60,7 @@ const untilSettled = () =>
 const report = (id: string) => applyReport(sql, firstAccount, { id, state: "DELIVERED" }, describeRefusal);
 
 /** By the number of the request: the gateway has the message, or has not, when the task is killed. */
-const moods: Readonly<Record<number, Mood>> = {
+const failureModes: Readonly<Record<number, FailureMode>> = {
   2: "hangs-after",
   4: "hangs-before",
   7: "resets-after",
@@ -70,10 +70,10 @@ const moods: Readonly<Record<number, Mood>> = {
 test("a task that is killed while a gateway has its request sends nothing twice, and reports settle what it left", async () => {
   let tasks: ReturnType<typeof keepRunning> | undefined;
   const gateway = await startGateway(dialects.kannel, (request) => {
-    const mood = moods[request] ?? "accepts";
+    const failureMode = failureModes[request] ?? "accepts";
     // once the gateway has read it
-    if (mood.startsWith("hangs")) setImmediate(() => tasks?.kill());
-    return mood;
+    if (failureMode.startsWith("hangs")) setImmediate(() => tasks?.kill());
+    return failureMode;
   });
   await putMessages("sms");
   tasks = keepRunning(assign(settingsOf(dialects.kannel, gateway.url, `${gateway.url}/reports?`)));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { dialects, settingsOf } from "../channels/sms/dialects.ts";
-import { type Mood, startGateway } from "../channels/sms/gateway.ts";
+import { type FailureMode, startGateway } from "../channels/sms/gateway.ts";
 import * as running from "../fleet/running-task.ts";
 import { loopback } from "../steps/loopback.ts";
 import { isOut } from "./reply/reply-steps.ts";
@@ -11,8 +11,8 @@ running.stageEachTest();
 const { phone } = running;
 
 /** Starts a task with a linked account of WhatsApp, and one at an SMS gateway. */
-const startBoth = async (mood?: (count: number) => Mood) => {
-  const gateway = await startGateway(dialects.kannel, mood);
+const startBoth = async (failureMode?: (count: number) => FailureMode) => {
+  const gateway = await startGateway(dialects.kannel, failureMode);
   await running.database.admin`insert into messaging.account (name, channel) values ('gateway', 'sms')`;
   const settings = settingsOf(dialects.kannel, gateway.url, `${gateway.url}/reports?`);
   const findSettings = async () => settings as never;

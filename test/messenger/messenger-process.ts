@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import postgres from "postgres";
 import { openAuthState } from "#lib/channels/whatsapp/link/auth-state.ts";
-import { openStanding } from "#lib/channels/whatsapp/link/standing.ts";
+import { openLoginHolds } from "#lib/channels/whatsapp/link/login-holds.ts";
 import type { Composition } from "#lib/channels/whatsapp/message/composition.ts";
 import { sendProgress } from "#lib/channels/whatsapp/message/signal-repository.ts";
 import type { WhatsAppSettings } from "#lib/channels/whatsapp/settings.ts";
@@ -41,7 +41,7 @@ const payloads = new Map<string, Uint8Array>();
 const platform = new WhatsApp({
   settings: { ...settings, rootKey: Buffer.from(settings.rootKey, "base64") },
   auth,
-  standing: openStanding(sql),
+  loginHolds: openLoginHolds(sql),
   findPayload: async (id) => payloads.get(id),
 });
 platform.start();

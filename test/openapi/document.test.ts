@@ -1,9 +1,9 @@
 import { describe, expect, inject, test } from "vitest";
 import * as z from "zod/mini";
-import type { FaultName } from "#lib/errors/table.ts";
+import type { ErrorName } from "#lib/errors/table.ts";
 import { composeDocument } from "#lib/openapi/document.ts";
 import { rowOf } from "#lib/openapi/errors.ts";
-import { faultWords } from "#lib/openapi/words/faults.ts";
+import { errorWords } from "#lib/openapi/words/errors.ts";
 import { languages } from "#lib/openapi/words.ts";
 import { documentNames } from "#lib/routes/docs.ts";
 import { login } from "#lib/routes/employee.ts";
@@ -139,7 +139,7 @@ test("a 404 of each API says where the other one is", async () => {
 
 test.each(languages)("the guide to errors in %s contains every code in both spellings", (language) => {
   const guide = readGuideText(language, "errors");
-  for (const name of Object.keys(faultWords) as FaultName[]) {
+  for (const name of Object.keys(errorWords) as ErrorName[]) {
     const { status, code } = rowOf(name, login);
     expect(guide).toMatch(new RegExp(`\\| ${status} \\|.*\`${code}\``, "i"));
   }

@@ -12,7 +12,7 @@ import { type Credentials, openSystem, overHttp, type Question, type System } fr
 import { signAccessToken, signBriefToken } from "../steps/access-tokens.ts";
 import { startAnswerProxy } from "../steps/answer-proxy.ts";
 import { useOwnCity } from "../steps/city/own-city.ts";
-import { employeeClient, setMood } from "../steps/employee.ts";
+import { employeeClient, setFailureMode } from "../steps/employee.ts";
 import { withoutConnections } from "../steps/exhausted-roles.ts";
 import { acceptedAt, type FakeMessenger, reply, startFakeMessenger } from "../steps/fake-messenger.ts";
 import { listDocumented } from "./documented.ts";
@@ -138,17 +138,17 @@ describe("traffic is recorded of", () => {
     const system = openOwn();
     const ticket = await system.ask({ ...question("employee/ticket"), as: "account" });
     expect([ticket.status, ticket.json.code]).toEqual([403, "ticket_refused"]);
-    for (const [mood, status] of [
+    for (const [failureMode, status] of [
       ["reset", 502],
       ["hang", 504],
     ] as const) {
-      await Promise.all([legacyAuthUrl, employeeSystemUrl].map((url) => setMood(url, mood)));
+      await Promise.all([legacyAuthUrl, employeeSystemUrl].map((url) => setFailureMode(url, failureMode)));
       const asked = ["employee/login", "employee/ticket", "employee/employees"].map((fn) =>
         system.ask({ ...question(fn), ...(fn !== "employee/login" && { as: "account" }) }),
       );
       for (const answer of await Promise.all(asked)) expect(answer.status).toBe(status);
     }
-    await Promise.all([legacyAuthUrl, employeeSystemUrl].map((url) => setMood(url, "well")));
+    await Promise.all([legacyAuthUrl, employeeSystemUrl].map((url) => setFailureMode(url, "well")));
   });
 
   test("a refresh of an account that the legacy system has not confirmed for a day", async () => {

@@ -56,9 +56,9 @@ export const seenBy = async (url: string): Promise<Seen[]> =>
   (await fetch(`${url}/seen`)).json() as Promise<Seen[]>;
 
 /** Makes a fake legacy system fail from now on. */
-export const setMood = async (url: string, mood: string): Promise<void> => {
-  const { status } = await fetch(`${url}/mood`, { method: "PUT", body: mood });
-  if (status !== 204) throw new Error(`no mood ${mood}`);
+export const setFailureMode = async (url: string, failureMode: string): Promise<void> => {
+  const { status } = await fetch(`${url}/mood`, { method: "PUT", body: failureMode });
+  if (status !== 204) throw new Error(`no failure mode ${failureMode}`);
 };
 
 /** Closes these accounts of the fake legacy system, and opens all others. */

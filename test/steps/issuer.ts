@@ -22,10 +22,10 @@ export const startIssuer = async () => {
   const [key, otherKey] = await Promise.all([generateKeyPair("RS256"), generateKeyPair("RS256")]);
   const jwk = { ...(await exportJWK(key.publicKey)), kid: "1", alg: "RS256", use: "sig" };
   const codes = new Map<string, URLSearchParams>();
-  const issuer = { mood: {} as IssuerMood, url: "", asked: [] as URLSearchParams[] };
+  const issuer = { failureMode: {} as IssuerMood, url: "", asked: [] as URLSearchParams[] };
 
   const signToken = (asked: URLSearchParams) => {
-    const { claims, expiresInSeconds = 60, signsWithOtherKey } = issuer.mood;
+    const { claims, expiresInSeconds = 60, signsWithOtherKey } = issuer.failureMode;
     const now = Math.floor(Date.now() / 1_000);
     return new SignJWT({
       iss: issuer.url,
@@ -45,8 +45,8 @@ export const startIssuer = async () => {
   const authorize = (asked: URLSearchParams): URL => {
     const back = new URL(asked.get("redirect_uri") ?? "");
     issuer.asked.push(asked);
-    back.searchParams.set("state", issuer.mood.state ?? asked.get("state") ?? "");
-    if (issuer.mood.refuses) back.searchParams.set("error", "access_denied");
+    back.searchParams.set("state", issuer.failureMode.state ?? asked.get("state") ?? "");
+    if (issuer.failureMode.refuses) back.searchParams.set("error", "access_denied");
     else {
       const code = randomUUID();
       codes.set(code, asked);
@@ -70,7 +70,7 @@ export const startIssuer = async () => {
     const { pathname, searchParams } = new URL(request.url ?? "", issuer.url);
     const send = (status: number, body: unknown) =>
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-    if (issuer.mood.isDown) return send(503, {});
+    if (issuer.failureMode.isDown) return send(503, {});
     if (pathname === "/authorize")
       return response.writeHead(302, { location: authorize(searchParams).href }).end();
     if (pathname === "/jwks") return send(200, { keys: [jwk] });

@@ -1,4 +1,4 @@
-import type { Fault } from "#lib/errors/fault.ts";
+import type { ApiError } from "#lib/errors/api-error.ts";
 import { type MultipartForm, parseMultipart } from "#lib/http/multipart.ts";
 
 /** One part as it is written down. */
@@ -50,13 +50,13 @@ export const parse = (
     isBase64Encoded: Buffer.isBuffer(body),
   });
 
-/** Status and code of the error, or `parsed`. @throws errors that are not a Fault */
+/** Status and code of the error, or `parsed`. @throws errors that are not a ApiError */
 export const outcome = async (parsing: Promise<unknown>): Promise<string> => {
   try {
     await parsing;
     return "parsed";
   } catch (error) {
-    if ((error as Error).name !== "Fault") throw error;
-    return `${(error as Fault).status} ${(error as Fault).code}`;
+    if ((error as Error).name !== "ApiError") throw error;
+    return `${(error as ApiError).status} ${(error as ApiError).code}`;
   }
 };

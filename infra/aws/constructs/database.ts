@@ -9,7 +9,7 @@ import { logSettings } from "#lib/db/deployment.ts";
 import { capacityOf } from "../capacity.ts";
 import type { DatabaseChoice } from "../config.ts";
 import { secretName } from "../stage-names.ts";
-import type { Surroundings } from "./node-function.ts";
+import type { StackContext } from "./node-function.ts";
 import { keepOrDrop } from "./protection.ts";
 
 type Choice<K extends DatabaseChoice["kind"]> = Extract<DatabaseChoice, { kind: K }>;
@@ -67,12 +67,12 @@ export class Database extends Construct {
   readonly adminSecret: ISecret;
   readonly adminSecretName: string;
 
-  readonly #surroundings: Surroundings;
+  readonly #stackContext: StackContext;
 
-  constructor(scope: Construct, id: string, surroundings: Surroundings) {
+  constructor(scope: Construct, id: string, stackContext: StackContext) {
     super(scope, id);
-    this.#surroundings = surroundings;
-    const choice = surroundings.config.database;
+    this.#stackContext = stackContext;
+    const choice = stackContext.config.database;
     this.port = choice.kind === "existing" ? choice.port : ownPort;
     if (choice.kind === "existing") {
       this.server = { kind: "existing" };
@@ -85,7 +85,7 @@ export class Database extends Construct {
       return;
     }
     this.dbname = ownName;
-    this.adminSecretName = secretName(surroundings.config.stage, "database/admin");
+    this.adminSecretName = secretName(stackContext.config.stage, "database/admin");
     this.adminSecret = this.#makeAdmin();
     if (choice.kind === "aurora") {
       const cluster = this.#makeCluster(choice);
@@ -101,7 +101,7 @@ export class Database extends Construct {
   }
 
   #makeAdmin(): ISecret {
-    const { keepsData } = this.#surroundings.config;
+    const { keepsData } = this.#stackContext.config;
     const secret = new rds.DatabaseSecret(this, "Admin", {
       username: adminName,
       dbname: ownName,
@@ -113,7 +113,7 @@ export class Database extends Construct {
 
   /** A restored server has another name than the one before, beside which it is created. */
   #identifier(): string {
-    const { stage, database } = this.#surroundings.config;
+    const { stage, database } = this.#stackContext.config;
     const { restoreFrom } = database;
     const suffix = restoreFrom && createHash("sha256").update(restoreFrom).digest("hex").slice(0, 8);
     return ["municipal", stage, ...(suffix ? [suffix] : [])].join("-");
@@ -121,7 +121,7 @@ export class Database extends Construct {
 
   /** The rules are of this stack: another kind of database changes nothing that other stacks use. */
   #open(group: ec2.ISecurityGroup) {
-    const { functions, messenger } = this.#surroundings.network;
+    const { functions, messenger } = this.#stackContext.network;
     const port = ec2.Port.tcp(this.port);
     for (const { securityGroup } of [functions, messenger]) {
       securityGroup.addEgressRule(group, port, "to the database", true);
@@ -131,7 +131,7 @@ export class Database extends Construct {
 
   /** The properties that both kinds of server share. */
   #shared(kind: "cluster" | "instance") {
-    const { config, network } = this.#surroundings;
+    const { config, network } = this.#stackContext;
     const identifier = this.#identifier();
     const group = new ec2.SecurityGroup(this, "Group", {
       vpc: network.database.vpc,
@@ -166,7 +166,7 @@ export class Database extends Construct {
   }
 
   #makeCluster({ minCapacity, maxCapacity, restoreFrom }: Choice<"aurora">) {
-    const { zones, capacity, backupDays } = this.#surroundings.config;
+    const { zones, capacity, backupDays } = this.#stackContext.config;
     const { identifier, logs, props, empty, restored } = this.#shared("cluster");
     const caCertificate = rds.CaCertificate.RDS_CA_RSA2048_G1;
     const all = {
@@ -193,7 +193,7 @@ export class Database extends Construct {
   }
 
   #makeInstance({ instanceClass, storageGb, restoreFrom }: Choice<"instance">) {
-    const { zones, backupDays, keepsData } = this.#surroundings.config;
+    const { zones, backupDays, keepsData } = this.#stackContext.config;
     const { identifier, logs, props, empty, restored } = this.#shared("instance");
     const all = {
       ...props,
@@ -221,7 +221,7 @@ export class Database extends Construct {
 
   #accept<T extends Construct>(server: T, logs: LogGroup): T {
     server.node.addDependency(logs);
-    const { keepsData, database } = this.#surroundings.config;
+    const { keepsData, database } = this.#stackContext.config;
     // a server that is kept uses them, and its stack could not be deleted; the CDK passes on RETAIN only (its issue 37780)
     for (const part of this.node.findAll())
       if (part instanceof rds.CfnDBSubnetGroup || isParameterGroup(part))

@@ -3,14 +3,14 @@ import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { Trigger } from "aws-cdk-lib/triggers";
 import { Construct } from "constructs";
 import { secretsPrefix } from "../stage-names.ts";
-import { NodeFunction, type NodeFunctionProps, type Surroundings } from "./node-function.ts";
+import { NodeFunction, type NodeFunctionProps, type StackContext } from "./node-function.ts";
 
 /** The provider function waits no longer than this for the result. */
 const maxSeconds = 14 * 60;
 
 export interface DeployStepProps
   extends Pick<NodeFunctionProps, "fn" | "environment" | "isInside">,
-    Surroundings {
+    StackContext {
   /** What it may do with these secrets. */
   readonly actions: string[];
   readonly secretArns: string[];

@@ -10,9 +10,9 @@ import type { Api } from "../api.ts";
 import type { Config } from "../config.ts";
 import { usagePlanName } from "../stage-names.ts";
 import { findPlace, type Place } from "./custom-domain.ts";
-import { NodeFunction, type Surroundings } from "./node-function.ts";
+import { NodeFunction, type StackContext } from "./node-function.ts";
 
-export interface GatewayProps extends Surroundings {
+export interface GatewayProps extends StackContext {
   readonly api: Api;
   /** The address of the other API, for the functions of the documentation. */
   readonly addresses: Partial<Readonly<Record<Address, string>>>;
@@ -53,18 +53,18 @@ export class Gateway extends Construct {
   /** In the order of the routes. */
   readonly usagePlans: readonly apigateway.UsagePlan[];
 
-  readonly #surroundings: Surroundings;
+  readonly #stackContext: StackContext;
   readonly #addresses: Partial<Readonly<Record<Address, string>>>;
 
-  constructor(scope: Construct, { api, addresses, ...surroundings }: GatewayProps) {
+  constructor(scope: Construct, { api, addresses, ...stackContext }: GatewayProps) {
     super(scope, "Gateway");
-    this.#surroundings = surroundings;
-    const place = findPlace(surroundings.config, api);
+    this.#stackContext = stackContext;
+    const place = findPlace(stackContext.config, api);
     // a custom domain is the only way in
     this.rest = this.#api(api, !place);
     this.baseUrl = place ? urlOf(place) : this.#defaultUrl();
     this.#addresses = {
-      ...addressesOf(surroundings.config),
+      ...addressesOf(stackContext.config),
       ...addresses,
       [addressNames[api.name]]: this.baseUrl,
     };
@@ -77,7 +77,7 @@ export class Gateway extends Construct {
   }
 
   #api(api: Api, hasDefaultAddress: boolean): apigateway.RestApi {
-    const { stage, logRetention } = this.#surroundings.config;
+    const { stage, logRetention } = this.#stackContext.config;
     const own = api.routes.flatMap(({ throttle, ...route }) =>
       throttle
         ? methodsOf(route).map(
@@ -111,12 +111,12 @@ export class Gateway extends Construct {
 
   #defaultUrl(): string {
     const { region, urlSuffix } = Stack.of(this);
-    return `https://${this.rest.restApiId}.execute-api.${region}.${urlSuffix}/${this.#surroundings.config.stage}`;
+    return `https://${this.rest.restApiId}.execute-api.${region}.${urlSuffix}/${this.#stackContext.config.stage}`;
   }
 
   #authorizer(row: Authorizer): apigateway.RequestAuthorizer {
     return new apigateway.RequestAuthorizer(this, `${row.kind}Authorizer`, {
-      handler: new NodeFunction(this, { ...this.#surroundings, ...row }).lambda,
+      handler: new NodeFunction(this, { ...this.#stackContext, ...row }).lambda,
       identitySources: row.identityHeaders.map(apigateway.IdentitySource.header),
       resultsCacheTtl: Duration.seconds(row.cacheSeconds),
     });
@@ -126,7 +126,7 @@ export class Gateway extends Construct {
     const environment = Object.fromEntries(
       (route.addresses ?? []).map((name) => [name, this.#addresses[name] ?? ""]),
     );
-    const { lambda } = new NodeFunction(this, { ...this.#surroundings, ...route, environment });
+    const { lambda } = new NodeFunction(this, { ...this.#stackContext, ...route, environment });
     const resource = this.rest.root.resourceForPath(route.path);
     const integration = new apigateway.LambdaIntegration(lambda, { allowTestInvoke: false });
     for (const name of methodsOf(route)) {
@@ -175,7 +175,7 @@ export class Gateway extends Construct {
   }
 
   #usagePlans(plans: Api["usagePlans"]): apigateway.UsagePlan[] {
-    const { stage } = this.#surroundings.config;
+    const { stage } = this.#stackContext.config;
     return Object.entries(plans).map(([name, { requestsPerSecond, burst, requestsPerDay }]) =>
       this.rest.addUsagePlan(`${name}Plan`, {
         name: usagePlanName(stage, name),

@@ -13,13 +13,13 @@ import { secretName, upstreamUrls } from "../stage-names.ts";
 import type { Network } from "./network.ts";
 
 /** The configuration and network of every function of a stage. */
-export interface Surroundings {
+export interface StackContext {
   readonly config: Config;
   readonly network: Network;
 }
 
 /** The bundle of the function must have been built. */
-export interface NodeFunctionProps extends Surroundings, InternalFunction {
+export interface NodeFunctionProps extends StackContext, InternalFunction {
   /** Environment variables in addition to those for secrets and systems. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Whether the function runs in the network. By default, when it calls more than Secrets Manager. */

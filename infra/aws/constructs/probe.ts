@@ -2,10 +2,10 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { ScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import { Construct } from "constructs";
 import { probe } from "#lib/routes/internal.ts";
-import { NodeFunction, type Surroundings } from "./node-function.ts";
-import { Timetable } from "./timetable.ts";
+import { NodeFunction, type StackContext } from "./node-function.ts";
+import { Schedules } from "./schedules.ts";
 
-export interface ProbeProps extends Surroundings {
+export interface ProbeProps extends StackContext {
   /** Public addresses by the variable that names each. */
   readonly addresses: Readonly<Record<string, string>>;
 }
@@ -17,16 +17,16 @@ export interface ProbeProps extends Surroundings {
 export class Probe extends Construct {
   readonly lambda: IFunction;
 
-  constructor(scope: Construct, id: string, { addresses, ...surroundings }: ProbeProps) {
+  constructor(scope: Construct, id: string, { addresses, ...stackContext }: ProbeProps) {
     super(scope, id);
-    const { lambda } = new NodeFunction(this, { ...surroundings, ...probe, environment: addresses });
+    const { lambda } = new NodeFunction(this, { ...stackContext, ...probe, environment: addresses });
     lambda.configureAsyncInvoke({ retryAttempts: 0 });
     const group = ScheduleGroup.fromScheduleGroupName(
       this,
       "Schedules",
-      `municipal-${surroundings.config.stage}`,
+      `municipal-${stackContext.config.stage}`,
     );
-    new Timetable(this, "Timetable", { group, lambda }).add("Schedule", {
+    new Schedules(this, "Schedules", { group, lambda }).add("Schedule", {
       description: "Probe of the public addresses",
       expression: "rate(1 minute)",
     });

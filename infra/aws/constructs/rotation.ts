@@ -5,9 +5,9 @@ import { Construct, type IDependable } from "constructs";
 import { rotate } from "#lib/routes/internal.ts";
 import { type SecretName, secretTable } from "#lib/secrets/table/table.ts";
 import { secretsPrefix } from "../stage-names.ts";
-import { NodeFunction, type Surroundings } from "./node-function.ts";
+import { NodeFunction, type StackContext } from "./node-function.ts";
 
-export interface RotationProps extends Surroundings {
+export interface RotationProps extends StackContext {
   /** ARNs by name, also of secrets that are never rotated. */
   readonly arns: ReadonlyMap<SecretName, string>;
   /** What must exist before: Secrets Manager tests the function when it is attached to a secret. */

@@ -3,14 +3,14 @@ import { MathExpression, Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { maintain, notify } from "#lib/routes/internal.ts";
-import type { OldSystem } from "#lib/routes/route.ts";
+import type { LegacySystem } from "#lib/routes/route.ts";
 import { functionName } from "../../build/build.ts";
 import type { Api } from "../api.ts";
 import type { Capacity } from "../capacity.ts";
 import type { Config } from "../config.ts";
 import type { AlarmRow } from "../constructs/alarms.ts";
 import type { NodeFunction } from "../constructs/node-function.ts";
-import { figuresOf, isExplained, oldSystems } from "./function-figures.ts";
+import { figuresOf, isExplained, legacySystems } from "./function-figures.ts";
 import {
   authorizerFailures,
   figureOf,
@@ -74,10 +74,10 @@ export const probeAlarm = (probe: IFunction): AlarmRow => ({
   silence: "bad",
 });
 
-const upstreamDown = (stage: string, system: OldSystem): AlarmRow => ({
-  name: `${oldSystems[system].replaceAll(" ", "-")}-down`,
+const upstreamDown = (stage: string, system: LegacySystem): AlarmRow => ({
+  name: `${legacySystems[system].replaceAll(" ", "-")}-down`,
   section: "legacy-system-down",
-  says: `The ${oldSystems[system]} is unavailable or returns invalid responses: employee endpoints that need it fail.`,
+  says: `The ${legacySystems[system]} is unavailable or returns invalid responses: employee endpoints that need it fail.`,
   metric: figureOf(stage, upstreamFailures(system), "Sum", minutes),
   rings: { atLeast: 5 },
   periods: 2,
@@ -193,7 +193,7 @@ const functionsFull = (functions: readonly NodeFunction[], { reserved }: Capacit
 };
 
 /** The alarms of the APIs: what callers notice. */
-export const doorAlarms = (
+export const apiAlarms = (
   { stage, accountConcurrency }: Config,
   apis: readonly Api[],
   functions: readonly NodeFunction[],
@@ -219,7 +219,7 @@ export const doorAlarms = (
     metric: figureOf(stage, moreThanAgreed, "Sum", 15),
     rings: { atLeast: 1 },
   },
-  ...(Object.keys(oldSystems) as OldSystem[]).map((system) => upstreamDown(stage, system)),
+  ...(Object.keys(legacySystems) as LegacySystem[]).map((system) => upstreamDown(stage, system)),
   ...functions.filter(({ fn }) => !forgiven.includes(fn)).map(functionFails),
   ...functions.filter(({ fn }) => isCalled(fn)).map(functionSlow),
   ...functionsFull(functions, capacity),

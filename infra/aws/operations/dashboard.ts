@@ -34,7 +34,7 @@ const section = (
   ];
 };
 
-const doorGraphs = ({ stage, apis }: DashboardParts) =>
+const apiGraphs = ({ stage, apis }: DashboardParts) =>
   Object.fromEntries(
     apis.flatMap((api) => [
       [
@@ -73,7 +73,7 @@ export const dashboardRows = (parts: DashboardParts): cloudwatch.IWidget[][] => 
     messengerMetric(stage, figure, statistic);
   return [
     [new cloudwatch.AlarmStatusWidget({ title: "Alarms", alarms: [...alarms], width: pageWidth, height: 6 })],
-    ...section("APIs", doorGraphs(parts)),
+    ...section("APIs", apiGraphs(parts)),
     ...section("Database", {
       "Requests that it failed": [figureOf(stage, databaseFailures, "Sum", 5)],
       ...serverGraphs(server),

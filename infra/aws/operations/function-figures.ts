@@ -1,15 +1,15 @@
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { maintain, notify } from "#lib/routes/internal.ts";
-import type { OldSystem, Upstream } from "#lib/routes/route.ts";
+import type { LegacySystem, Upstream } from "#lib/routes/route.ts";
 import * as metrics from "./log-metric.ts";
 
 /** Display names of the legacy systems. */
-export const oldSystems: Readonly<Record<OldSystem, string>> = {
+export const legacySystems: Readonly<Record<LegacySystem, string>> = {
   LEGACY_AUTH_URL: "legacy login system",
   EMPLOYEE_SYSTEM_URL: "employee system",
 };
 
-const isOldSystem = (upstream: Upstream): upstream is OldSystem => upstream in oldSystems;
+const isLegacySystem = (upstream: Upstream): upstream is LegacySystem => upstream in legacySystems;
 
 /** The metrics extracted from the log of a function. */
 export const figuresOf = (fn: string): metrics.LogMetric[] => {
@@ -21,11 +21,11 @@ export const figuresOf = (fn: string): metrics.LogMetric[] => {
   return [
     ...("DATABASE_SECRET_ID" in secrets ? [metrics.databaseFailures, metrics.missingConnections] : []),
     ...(route?.encoding === "multipart" ? [metrics.badBoundaries] : []),
-    ...(route?.upstreams ?? []).filter(isOldSystem).map(metrics.upstreamFailures),
-    ...(route?.faults?.some((name) => name === "tooManyMisses" || name === "tooManyMismatches")
+    ...(route?.upstreams ?? []).filter(isLegacySystem).map(metrics.upstreamFailures),
+    ...(route?.failures?.some((name) => name === "tooManyMisses" || name === "tooManyMismatches")
       ? [metrics.tooManyMisses]
       : []),
-    ...(route?.faults?.includes("tooManyResidents") ? [metrics.moreThanAgreed] : []),
+    ...(route?.failures?.includes("tooManyResidents") ? [metrics.moreThanAgreed] : []),
     ...(authorizer ? [metrics.authorizerFailures] : []),
   ];
 };

@@ -4,7 +4,7 @@ import { FilterPattern, type ILogGroup, MetricFilter } from "aws-cdk-lib/aws-log
 import type { Construct } from "constructs";
 import { badBoundary } from "#lib/errors/table.ts";
 import type { Figures } from "#lib/messenger/figures.ts";
-import type { OldSystem } from "#lib/routes/route.ts";
+import type { LegacySystem } from "#lib/routes/route.ts";
 
 /**
  * A metric extracted from log lines.
@@ -46,7 +46,7 @@ export const moreThanAgreed = count("MoreReadThanAgreed", '{ $.message = "more r
 
 export const upstreamFailuresPrefix = "UpstreamFailures-";
 /** Requests that a legacy system did not answer, or answered with nonsense (`lib/employee/upstream.ts`). */
-export const upstreamFailures = (system: OldSystem): LogMetric =>
+export const upstreamFailures = (system: LegacySystem): LogMetric =>
   count(`${upstreamFailuresPrefix}${system}`, `{ $.error.cause.message = "${system}*" }`);
 
 /** Requested single notifications that were not sent (`lib/notification/request.ts`); runs have their own alarm. */

@@ -6,7 +6,7 @@ import { capacityOf } from "../capacity.ts";
 import { AuditAnchors } from "../constructs/audit-anchors.ts";
 import { Database } from "../constructs/database.ts";
 import { DeployStep } from "../constructs/deploy-step.ts";
-import type { Surroundings } from "../constructs/node-function.ts";
+import type { StackContext } from "../constructs/node-function.ts";
 import { confineProviders } from "../constructs/providers.ts";
 import { Rotation } from "../constructs/rotation.ts";
 import { Secrets } from "../constructs/secrets.ts";
@@ -19,14 +19,14 @@ export class DataStack extends Stack {
   readonly database: Database;
   readonly anchors: AuditAnchors;
 
-  constructor(scope: Construct, id: string, surroundings: Surroundings) {
-    const { config } = surroundings;
+  constructor(scope: Construct, id: string, stackContext: StackContext) {
+    const { config } = stackContext;
     super(scope, id, { terminationProtection: config.protected });
-    this.database = new Database(this, "Database", surroundings);
+    this.database = new Database(this, "Database", stackContext);
     const { host, port, dbname, adminSecretName, adminSecret } = this.database;
     const secrets = new Secrets(this, "Secrets", config, this.database);
     const migration = new DeployStep(this, "Migration", {
-      ...surroundings,
+      ...stackContext,
       fn: "migrate",
       isInside: true,
       environment: {
@@ -48,13 +48,13 @@ export class DataStack extends Stack {
     );
     migration.trigger.executeAfter(this.database, secrets);
     const filling = new DeployStep(this, "Filling", {
-      ...surroundings,
+      ...stackContext,
       fn: "fill-secrets",
       actions: ["secretsmanager:GetSecretValue", "secretsmanager:PutSecretValue"],
       secretArns: [...secrets.minted.values()],
     });
     new Rotation(this, "Rotation", {
-      ...surroundings,
+      ...stackContext,
       arns: new Map<SecretName, string>([
         ...secrets.logins,
         ...secrets.minted,

@@ -10,14 +10,14 @@ import { jobs } from "#lib/notification/jobs.ts";
 import { maintain, notify, reportSubject } from "#lib/routes/internal.ts";
 import type { AuditAnchors } from "../constructs/audit-anchors.ts";
 import { DeadLetters } from "../constructs/dead-letters.ts";
-import { NodeFunction, type Surroundings } from "../constructs/node-function.ts";
-import { Timetable } from "../constructs/timetable.ts";
+import { NodeFunction, type StackContext } from "../constructs/node-function.ts";
+import { Schedules } from "../constructs/schedules.ts";
 
 /** Retries of a function that failed for an event. */
 const retryAttempts = 2;
 const maxEventAge = Duration.hours(1);
 
-interface JobsProps extends Surroundings {
+interface JobsProps extends StackContext {
   readonly anchors: AuditAnchors;
 }
 
@@ -25,12 +25,12 @@ interface JobsProps extends Surroundings {
 export class JobsStack extends Stack {
   readonly deadLetters: DeadLetters;
 
-  readonly #surroundings: Surroundings;
+  readonly #stackContext: StackContext;
 
-  constructor(scope: Construct, id: string, { anchors, ...surroundings }: JobsProps) {
+  constructor(scope: Construct, id: string, { anchors, ...stackContext }: JobsProps) {
     super(scope, id);
-    this.#surroundings = surroundings;
-    const { stage, citizenPortalRole } = surroundings.config;
+    this.#stackContext = stackContext;
+    const { stage, citizenPortalRole } = stackContext.config;
     this.deadLetters = new DeadLetters(this, "DeadLetters", stage);
     const group = new ScheduleGroup(this, "Schedules", {
       scheduleGroupName: `municipal-${stage}`,
@@ -48,13 +48,13 @@ export class JobsStack extends Stack {
   /** The next run makes up for a failed one, so there are no retries and no dead letters. */
   #maintain(group: ScheduleGroup, anchors: AuditAnchors) {
     const { lambda } = new NodeFunction(this, {
-      ...this.#surroundings,
+      ...this.#stackContext,
       ...maintain,
       environment: { AUDIT_ANCHORS_URL: anchors.url },
     });
     anchors.grantAdd(lambda);
     lambda.configureAsyncInvoke({ retryAttempts: 0 });
-    new Timetable(this, "Maintenance", { group, lambda }).add("Schedule", {
+    new Schedules(this, "Maintenance", { group, lambda }).add("Schedule", {
       description: "Database maintenance",
       expression: `rate(${maintain.everyMinutes} minutes)`,
     });
@@ -62,7 +62,7 @@ export class JobsStack extends Stack {
 
   /** The portal gets the report as the answer: it is not stored, nor asked for again. */
   #report(citizenPortalRole: string) {
-    const { lambda } = new NodeFunction(this, { ...this.#surroundings, ...reportSubject });
+    const { lambda } = new NodeFunction(this, { ...this.#stackContext, ...reportSubject });
     lambda.grantInvoke(new ArnPrincipal(citizenPortalRole));
     lambda.configureAsyncInvoke({ retryAttempts: 0 });
     new CfnOutput(this, "ReportSubjectFunction", { value: lambda.functionName });
@@ -71,13 +71,13 @@ export class JobsStack extends Stack {
   #notify(group: ScheduleGroup): IFunction {
     const deadLetters = this.deadLetters;
     const { lambda } = new NodeFunction(this, {
-      ...this.#surroundings,
+      ...this.#stackContext,
       ...notify,
       deadLetters: deadLetters.queue,
     });
     lambda.configureAsyncInvoke({ retryAttempts, maxEventAge });
     for (const statement of deadLetters.writing()) lambda.addToRolePolicy(statement);
-    const timetable = new Timetable(this, "Notifications", { group, lambda, deadLetters });
+    const timetable = new Schedules(this, "Notifications", { group, lambda, deadLetters });
     for (const { name, summary, schedule, timeZone } of jobs)
       timetable.add(name, {
         description: summary,
@@ -97,7 +97,7 @@ export class JobsStack extends Stack {
    * an hour is useless. Failed events are in the dead letters.
    */
   #listen(target: LambdaFunction) {
-    const { stage } = this.#surroundings.config;
+    const { stage } = this.#stackContext.config;
     const eventBus = new EventBus(this, "Bus", { eventBusName: `municipal-${stage}` });
     new Rule(this, "Requests", {
       eventBus,

@@ -3,7 +3,7 @@ import * as ecs from "aws-cdk-lib/aws-ecs";
 import { DnsRecordType, PrivateDnsNamespace } from "aws-cdk-lib/aws-servicediscovery";
 import type { Construct } from "constructs";
 import { MessengerTask } from "../constructs/messenger-task.ts";
-import type { Surroundings } from "../constructs/node-function.ts";
+import type { StackContext } from "../constructs/node-function.ts";
 import { messengerHost } from "../stage-names.ts";
 
 /** The messenger, which holds the connection to WhatsApp, with a DNS name in the network. */
@@ -12,7 +12,7 @@ export class MessagingStack extends Stack {
   readonly service: ecs.FargateService;
   readonly task: MessengerTask;
 
-  constructor(scope: Construct, id: string, { config, network }: Surroundings) {
+  constructor(scope: Construct, id: string, { config, network }: StackContext) {
     super(scope, id);
     const { vpc, vpcSubnets, securityGroup, assignPublicIp } = network.messenger;
     this.cluster = new ecs.Cluster(this, "Cluster", {

@@ -9,10 +9,10 @@ import { Alarms } from "../constructs/alarms.ts";
 import { BackupCopy } from "../constructs/backup-copy.ts";
 import { Budget } from "../constructs/budget.ts";
 import { addressNames } from "../constructs/gateway.ts";
-import { NodeFunction, type Surroundings } from "../constructs/node-function.ts";
+import { NodeFunction, type StackContext } from "../constructs/node-function.ts";
 import { Probe } from "../constructs/probe.ts";
 import { Protection } from "../constructs/protection.ts";
-import { certificateAlarms, doorAlarms, probeAlarm } from "../operations/api-alarms.ts";
+import { apiAlarms, certificateAlarms, probeAlarm } from "../operations/api-alarms.ts";
 import { dashboardRows } from "../operations/dashboard.ts";
 import { databaseAlarms } from "../operations/database-alarms.ts";
 import { figuresOf } from "../operations/function-figures.ts";
@@ -24,7 +24,7 @@ import type { DataStack } from "./data.ts";
 import type { JobsStack } from "./jobs.ts";
 import type { MessagingStack } from "./messaging.ts";
 
-export interface OperationsStackProps extends Surroundings {
+export interface OperationsStackProps extends StackContext {
   readonly data: DataStack;
   readonly messaging: MessagingStack;
   readonly apis: readonly ApiStack[];
@@ -76,7 +76,7 @@ export class OperationsStack extends Stack {
     });
     const rows = [
       probeAlarm(probe.lambda),
-      ...doorAlarms(config, apis, functions, capacityOf(config)),
+      ...apiAlarms(config, apis, functions, capacityOf(config)),
       ...databaseAlarms(server, config),
       ...messengerAlarms(config, messaging.service),
       ...jobAlarms(stage, maintenance, deadLetters),

@@ -28,7 +28,7 @@ const statuses = {
 type Code = keyof typeof statuses;
 
 /** How the bucket behaves: well, with an error for every request, without an answer, or it stores and the answer is lost. */
-export type BucketMood = "well" | Code | "hang" | "lost answer";
+export type BucketFailureMode = "well" | Code | "hang" | "lost answer";
 
 /** S3 sends up to 1,000 a page, and may send fewer (API_ListObjectVersions). */
 const maxKeys = 100;
@@ -51,7 +51,7 @@ export type Bucket = Awaited<ReturnType<typeof startBucket>>;
 export const startBucket = async (file?: string) => {
   const versions: Version[] = file && existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [];
   const name = "audit-anchors";
-  let mood: BucketMood = "well";
+  let failureMode: BucketFailureMode = "well";
   let now = Date.now();
 
   /** A list has seconds, in which a test stores more than one object. */
@@ -123,11 +123,11 @@ export const startBucket = async (file?: string) => {
 
   const server = createServer(async (request, response) => {
     const body = await text(request);
-    if (mood === "hang") return;
-    if (mood === "lost answer") {
+    if (failureMode === "hang") return;
+    if (failureMode === "lost answer") {
       answer(request, body);
       request.socket.resetAndDestroy();
-    } else respond(response, mood === "well" ? answer(request, body) : mood);
+    } else respond(response, failureMode === "well" ? answer(request, body) : failureMode);
   });
   const { url, stop } = await serveHttp(server);
   return {
@@ -142,8 +142,8 @@ export const startBucket = async (file?: string) => {
       AWS_ENDPOINT_URL_S3: url,
     },
     versions: versions as readonly Version[],
-    behave(wanted: BucketMood) {
-      mood = wanted;
+    behave(wanted: BucketFailureMode) {
+      failureMode = wanted;
     },
     stop,
   };

@@ -41,7 +41,7 @@ const sendJson = (response: ServerResponse, { status = 200, json }: Page) => {
 };
 
 /** Ways in which a legacy system fails. The page is sent only if they return true. */
-const moods = {
+const failureModes = {
   well: () => true,
   slow: () => setTimeout(slowMs, true, { ref: false }),
   hang: () => false,
@@ -72,12 +72,14 @@ export const startPhpServer = (
   answer: (method: string, url: URL, form: URLSearchParams) => Page | undefined,
 ) => {
   const seen: Seen[] = [];
-  let mood: keyof typeof moods = "well";
+  let failureMode: keyof typeof failureModes = "well";
 
-  const setMood = (name: string, response: ServerResponse) => {
-    const known = Object.hasOwn(moods, name);
-    if (known) mood = name as keyof typeof moods;
-    response.writeHead(known ? 204 : 400).end(known ? undefined : `Use ${Object.keys(moods).join(", ")}\n`);
+  const setFailureMode = (name: string, response: ServerResponse) => {
+    const known = Object.hasOwn(failureModes, name);
+    if (known) failureMode = name as keyof typeof failureModes;
+    response
+      .writeHead(known ? 204 : 400)
+      .end(known ? undefined : `Use ${Object.keys(failureModes).join(", ")}\n`);
   };
 
   const serve = async (message: IncomingMessage, response: ServerResponse) => {
@@ -85,12 +87,12 @@ export const startPhpServer = (
     const address = new URL(url, "http://upstream");
     const body = await text(message);
     const call = `${method} ${address.pathname}`;
-    if (call === "PUT /mood") return setMood(body.trim(), response);
+    if (call === "PUT /mood") return setFailureMode(body.trim(), response);
     if (call === "GET /seen")
       return response.setHeader("content-type", "application/json").end(JSON.stringify(seen));
     seen.push({ method, url, headers, body });
     if (seen.length > maxSeen) seen.shift();
-    if ((await moods[mood](response, message.socket)) !== true) return;
+    if ((await failureModes[failureMode](response, message.socket)) !== true) return;
     const page = answer(method, address, new URLSearchParams(body));
     if (page) sendJson(response, page);
     else sendHtml(response, 404, "404 Not Found");

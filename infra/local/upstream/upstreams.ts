@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { OldSystem } from "#lib/routes/route.ts";
+import type { LegacySystem } from "#lib/routes/route.ts";
 import { startEmployeeSystem } from "./employee-system.ts";
 import { inventEmployees } from "./employees.ts";
 import { startLegacyAuth } from "./legacy-auth.ts";
@@ -39,8 +39,8 @@ export const startUpstreams = async ({ password, passphrase }: ReturnType<typeof
     urls: {
       LEGACY_AUTH_URL: `${legacyAuth.url}/auth/login.php`,
       EMPLOYEE_SYSTEM_URL: employeeSystem.url,
-    } satisfies Record<OldSystem, string>,
-    /** The servers' own addresses, where their moods are set. */
+    } satisfies Record<LegacySystem, string>,
+    /** The servers' own addresses, where their failure modes are set. */
     legacyAuthUrl: legacyAuth.url,
     employeeSystemUrl: employeeSystem.url,
     stop: () => Promise.all([legacyAuth.stop(), employeeSystem.stop()]),

@@ -119,7 +119,7 @@ export const Behaviour = z.strictObject({
 export type Behaviour = z.infer<typeof Behaviour>;
 
 /** The deviations from correct behaviour. */
-export type Misbehaviour = z.input<typeof Behaviour>;
+export type FailureModes = z.input<typeof Behaviour>;
 
 type Count =
   | "dropBeforeAck"

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { type BinaryNode, getAllBinaryNodeChildren, getBinaryNodeChild, type proto } from "baileys";
-import { Behaviour, type Misbehaviour, rejectionOf, spend } from "./behaviour.ts";
+import { Behaviour, type FailureModes, rejectionOf, spend } from "./behaviour.ts";
 import { closingOf, failureOf, type Reason } from "./closing.ts";
 import type { Connection, Listener } from "./connection.ts";
 import { Delivery } from "./delivery.ts";
@@ -49,7 +49,7 @@ export class Exchange implements Listener {
     this.changes.emit("change");
   }
 
-  behave(misbehaviour: Misbehaviour): void {
+  behave(misbehaviour: FailureModes): void {
     this.behaviour = Behaviour.parse(misbehaviour);
   }
 

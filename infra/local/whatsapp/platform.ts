@@ -5,7 +5,7 @@ import type { proto } from "baileys";
 import { WebSocketServer } from "ws";
 import { muteLibsignal } from "#lib/channels/whatsapp/library-log.ts";
 import { listenOnLoopback, type Via } from "../loopback.ts";
-import { type Behaviour, type Misbehaviour, type Receipt, spend } from "./behaviour.ts";
+import { type Behaviour, type FailureModes, type Receipt, spend } from "./behaviour.ts";
 import type { Reason } from "./closing.ts";
 import { Connection } from "./connection.ts";
 import { companionChanged } from "./contacts.ts";
@@ -141,7 +141,7 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
       return {
         phone: other.phone,
         scan: async (qr: string): Promise<string> => (await own.scan(qr)).jid,
-        behave: (misbehaviour: Misbehaviour): void => own.behave(misbehaviour),
+        behave: (misbehaviour: FailureModes): void => own.behave(misbehaviour),
         disconnect: (reason: Reason): void => own.disconnect(reason),
         get sockets(): Sockets {
           return own.sockets;
@@ -200,7 +200,7 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
     /** Enters a pairing code. @returns the linked device's JID. */
     enterCode: async (code: string): Promise<string> => (await exchange.enterCode(code)).jid,
     /** Replaces the behaviour; `{}` restores the correct one. */
-    behave: (misbehaviour: Misbehaviour): void => exchange.behave(misbehaviour),
+    behave: (misbehaviour: FailureModes): void => exchange.behave(misbehaviour),
     announceLimits: (): void => exchange.announceLimits(),
     sendReceipts: (id: string, receipts: readonly Receipt[]): void =>
       exchange.delivery.sendReceipts(id, receipts),

@@ -15,9 +15,9 @@ import { whileOpen, wrapErrors } from "./answer.ts";
 import { type Connection, connect } from "./connection.ts";
 import type { AuthState } from "./link/auth-state.ts";
 import { Link } from "./link/link.ts";
+import type { LoginHolds } from "./link/login-holds.ts";
 import { Logins } from "./link/logins.ts";
 import { type Disconnection, Reconnection } from "./link/reconnection.ts";
-import type { Standing } from "./link/standing.ts";
 import { logOut } from "./logout.ts";
 import { type Composition, compose, jidOf } from "./message/composition.ts";
 import type { Devices } from "./message/devices.ts";
@@ -35,7 +35,7 @@ interface Events {
 export interface WhatsAppOptions {
   readonly settings: WhatsAppSettings;
   readonly auth: AuthState;
-  readonly standing: Standing;
+  readonly loginHolds: LoginHolds;
   /** What `compose` returned for an id, for phones that could not decrypt the message. */
   readonly findPayload: (id: string) => Promise<Uint8Array | undefined>;
   /** What a person sends to the account; the platform delivers it again unless this resolves. */
@@ -68,11 +68,11 @@ export class WhatsApp {
   readonly logins: Logins;
 
   constructor(options: WhatsAppOptions) {
-    const { auth, standing, settings } = options;
+    const { auth, loginHolds, settings } = options;
     this.#options = options;
     const show = (state: Stateless) => this.#setState(state);
-    this.#link = new Link({ auth, standing, show });
-    this.logins = new Logins({ ...settings, auth, standing, show });
+    this.#link = new Link({ auth, loginHolds, show });
+    this.logins = new Logins({ ...settings, auth, loginHolds, show });
   }
 
   state(): ConnectionState {

@@ -45,7 +45,7 @@ export interface Failures {
   readonly since: Date | undefined;
 }
 
-const ofNumbers = [reasons.unregistered, reasons.deviceless, reasons.optedOut];
+const ofNumbers = [reasons.notRegistered, reasons.noDevice, reasons.optedOut];
 
 export const countFailures = async (sql: postgres.ISql): Promise<Failures> => {
   const rows = await sql<{ failed: boolean; code: string; sender: string; account: string; at: Date }[]>`

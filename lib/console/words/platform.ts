@@ -115,8 +115,8 @@ const id: typeof en = {
       "tidak terkirim sebelum kedaluwarsa; platform tidak menjawab untuk nomor atau perangkatnya",
     expired: "tidak terkirim sebelum kedaluwarsa",
     unclear: "hasilnya tidak dapat disimpan; lihat log messenger",
-    unregistered: "nomor tidak terdaftar di platform",
-    deviceless: "platform tidak menyebutkan perangkat nomor ini yang dapat menerima pesan",
+    notRegistered: "nomor tidak terdaftar di platform",
+    noDevice: "platform tidak menyebutkan perangkat nomor ini yang dapat menerima pesan",
     optedOut: "penerima sudah berhenti menerima pesan ini",
     unprepared: "pesan tidak dapat disiapkan",
     undecryptable:

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { deadline } from "#lib/deadline.ts";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { badRequest } from "#lib/errors/invalid-input.ts";
 import { optedOut } from "#lib/errors/table.ts";
 import { type Accepted, priorities, type Submission } from "#lib/messaging/submission.ts";
@@ -26,7 +26,7 @@ export interface AcceptanceOptions {
   readonly seal: (id: string, text: string) => string;
   /** Stores a message; once it resolves the message survives a crash. */
   readonly store: (message: NewMessage) => Promise<Date>;
-  /** Downloads and checks the media of an image or a file. @throws Fault for invalid media. */
+  /** Downloads and checks the media of an image or a file. @throws ApiError for invalid media. */
   readonly fetchMedia: (submission: Submission, inline: Uint8Array | undefined) => Promise<Source>;
   readonly notify: () => void;
   readonly maxMediaMs?: number;
@@ -63,7 +63,7 @@ const newMessage = (
  *
  * @returns a function to call when the message is stored or rejected; or the first answer to a repeated request for which
  * there is no room, so that its caller need not wait.
- * @throws Fault 403 or 429 for a new request without room.
+ * @throws ApiError 403 or 429 for a new request without room.
  */
 const takeRoom = async (
   { sql, quota, isOptedOut }: AcceptanceOptions,
@@ -73,7 +73,7 @@ const takeRoom = async (
 ): Promise<Accepted | (() => void)> => {
   const { phone, class: kind, text = "" } = submission;
   try {
-    if (priorities[kind] >= priorities.reminder && (await isOptedOut(phone))) throw new Fault(optedOut);
+    if (priorities[kind] >= priorities.reminder && (await isOptedOut(phone))) throw new ApiError(optedOut);
     return await quota.take(submission, Buffer.byteLength(text) + (inline?.length ?? 0));
   } catch (error) {
     const id = claim && (await idempotency.getClaimedMessage(sql, claim).catch(() => undefined));
@@ -86,7 +86,7 @@ const takeRoom = async (
  * Accepts a message: once this resolves it is in the database, with its media, and will be sent.
  *
  * @param signal aborted when the caller disconnects: media whose caller got no response are not sent.
- * @throws Fault 400, 403, 409, 413, 422, 429, 503; then nothing is stored.
+ * @throws ApiError 400, 403, 409, 413, 422, 429, 503; then nothing is stored.
  */
 export const accept = async (
   options: AcceptanceOptions,
@@ -117,7 +117,7 @@ export const accept = async (
  * sender those who have since.
  *
  * @returns the ids in the order of the submissions.
- * @throws Fault 409 while another request with one of the keys is in progress.
+ * @throws ApiError 409 while another request with one of the keys is in progress.
  */
 export const acceptBatch = async (
   options: Omit<AcceptanceOptions, "store" | "fetchMedia" | "quota" | "isOptedOut">,

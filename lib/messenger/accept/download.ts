@@ -2,7 +2,7 @@ import { pipeline } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
 import { guardConnector } from "#lib/channels/address-guard.ts";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { badRequest } from "#lib/errors/invalid-input.ts";
 import { uploadTooLarge } from "#lib/errors/table.ts";
 import { log } from "#lib/log.ts";
@@ -48,7 +48,7 @@ export interface Download {
 }
 
 const tooLarge = (maxBytes: number) =>
-  new Fault(uploadTooLarge(`The file at the URL is larger than ${maxBytes} bytes. Use a smaller file.`));
+  new ApiError(uploadTooLarge(`The file at the URL is larger than ${maxBytes} bytes. Use a smaller file.`));
 
 const tooSlow = (timeoutMs: number) =>
   badRequest(`The download took longer than ${timeoutMs / 1000} s; use a smaller file or a faster server`);
@@ -71,7 +71,7 @@ const tlsFaults: readonly (readonly [RegExp, string])[] = [
  * The same answer for every other network error, so that callers cannot scan networks with it. The error itself is
  * not logged: it may contain a signed URL.
  */
-const unreachable = (error: unknown): Fault => {
+const unreachable = (error: unknown): ApiError => {
   const reason = error instanceof Error && "code" in error ? String(error.code) : "no answer";
   log.warn("download failed", { reason });
   const fault = tlsFaults.find(([codes]) => codes.test(reason));
@@ -161,9 +161,9 @@ const findContentType = (response: Dispatcher.ResponseData): string | undefined 
  * no cookies and no credentials and follows at most 3 redirects.
  *
  * Opening it and reading `body` throw the same errors:
- * @throws Fault 400 for a URL that is not allowed, cannot be fetched, does not answer 200, or
+ * @throws ApiError 400 for a URL that is not allowed, cannot be fetched, does not answer 200, or
  *   takes longer than 20 s in all; the message says how to fix it.
- * @throws Fault 413 PAYLOAD_TOO_LARGE as soon as it is known that there are more than `maxBytes`.
+ * @throws ApiError 413 PAYLOAD_TOO_LARGE as soon as it is known that there are more than `maxBytes`.
  */
 export const openDownload = async (
   url: string,
@@ -180,7 +180,7 @@ export const openDownload = async (
   };
   const toFault = (error: unknown): unknown => {
     if (stop.signal.aborted) return stop.signal.reason;
-    return error instanceof Fault ? error : unreachable(error);
+    return error instanceof ApiError ? error : unreachable(error);
   };
   const read = async function* (source: AsyncIterable<Buffer>) {
     try {

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type postgres from "postgres";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { keyInUse } from "#lib/errors/table.ts";
 import { isRejectedValue } from "../outbox/outcome.ts";
 import { type NewMessage, storeMessages } from "../outbox/store.ts";
@@ -17,7 +17,7 @@ interface Waiting {
  * Stores messages in batches: concurrent ones share a statement and its commit, so that many callers cost little
  * more than one. Each is answered when its own row is durable.
  *
- * @returns a function that stores one message and returns the time of acceptance. It throws a Fault 409 if another
+ * @returns a function that stores one message and returns the time of acceptance. It throws a ApiError 409 if another
  * request has claimed the message's Idempotency-Key since.
  */
 export const openIntake = (sql: postgres.Sql): ((message: NewMessage) => Promise<Date>) => {
@@ -33,7 +33,7 @@ export const openIntake = (sql: postgres.Sql): ((message: NewMessage) => Promise
       for (const { message, resolve, reject } of batch) {
         const acceptedAt = stored.get(message.id);
         if (acceptedAt) resolve(acceptedAt);
-        else reject(new Fault(keyInUse));
+        else reject(new ApiError(keyInUse));
       }
     } catch (error) {
       // nothing is stored: a row that the database rejects fails alone

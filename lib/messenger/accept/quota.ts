@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { badRequest } from "#lib/errors/invalid-input.ts";
 import { classNotAllowed, dailyQuotaReached, tooManyWaiting } from "#lib/errors/table.ts";
 import { explainSubmitted } from "#lib/messaging/phone-reading.ts";
@@ -43,7 +43,7 @@ export class Quota {
   /**
    * @param bytes of the text and of uploaded media.
    * @returns a function to call when the message is stored or rejected.
-   * @throws Fault 400 for a number that does not exist or has two meanings, 403 for a class that the sender may not send, 429 if it may not have one more message.
+   * @throws ApiError 400 for a number that does not exist or has two meanings, 403 for a class that the sender may not send, 429 if it may not have one more message.
    */
   async take(
     { sender, class: wanted, url, phone }: Pick<Submission, "sender" | "class" | "url" | "phone">,
@@ -53,10 +53,10 @@ export class Quota {
     const problem = explainSubmitted(phone, room.countries?.split(" ") ?? []);
     if (problem !== undefined) throw badRequest(problem);
     const allowed = room.classes?.split(" ");
-    if (allowed && !allowed.includes(wanted)) throw new Fault(classNotAllowed(allowed));
+    if (allowed && !allowed.includes(wanted)) throw new ApiError(classNotAllowed(allowed));
     if (room.messages !== null && room.messages < 1)
-      throw new Fault(dailyQuotaReached(room.secondsToMidnight));
-    if (room.waiting < 1) throw new Fault(tooManyWaiting);
+      throw new ApiError(dailyQuotaReached(room.secondsToMidnight));
+    if (room.waiting < 1) throw new ApiError(tooManyWaiting);
     takeBytes(room, bytes);
     room.waiting -= 1;
     if (room.messages !== null) room.messages -= 1;
@@ -71,7 +71,7 @@ export class Quota {
     else this.#underWay.delete(sender);
   }
 
-  /** The same for downloaded media, whose size was not known before. @throws Fault 429 */
+  /** The same for downloaded media, whose size was not known before. @throws ApiError 429 */
   async takeBytes(sender: string, bytes: number): Promise<void> {
     takeBytes(await this.#find(sender), bytes);
   }
@@ -118,6 +118,6 @@ export class Quota {
 
 const takeBytes = (room: Room, bytes: number): void => {
   if (room.bytes === null) return;
-  if (room.bytes < bytes) throw new Fault(dailyQuotaReached(room.secondsToMidnight));
+  if (room.bytes < bytes) throw new ApiError(dailyQuotaReached(room.secondsToMidnight));
   room.bytes -= bytes;
 };

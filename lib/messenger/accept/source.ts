@@ -80,7 +80,7 @@ const toSource = async (
  *
  * @param connector which addresses a download may reach; only the public web by default.
  * @param convert makes a JPG of a WebP image at a URL; without it, one is rejected.
- * @throws Fault 400 for a URL that cannot be fetched or an invalid image; 413 for too many bytes.
+ * @throws ApiError 400 for a URL that cannot be fetched or an invalid image; 413 for too many bytes.
  */
 export const openSource = async (
   submission: Submission,

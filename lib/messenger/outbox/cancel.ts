@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { notWaiting } from "#lib/errors/table.ts";
 import type { MessageState } from "#lib/messaging/submission.ts";
 import { detachMedia } from "./media.ts";
@@ -20,7 +20,7 @@ export const leftBefore = (sql: postgres.ISql) =>
  * both change only a PENDING row: whichever is first.
  *
  * @returns its state, also when it was cancelled before; undefined for an unknown id, and for that of another sender.
- * @throws Fault 409 once it is being sent, may have been sent, or has ended.
+ * @throws ApiError 409 once it is being sent, may have been sent, or has ended.
  */
 export const cancel = async (
   sql: postgres.Sql,
@@ -37,7 +37,7 @@ export const cancel = async (
   }
   const [row] = await sql<StateRow[]>`
     select ${stateColumns(sql)} from messaging.message where id = ${id} and sender = ${sender}`;
-  if (row && row.status !== "CANCELLED") throw new Fault(notWaiting);
+  if (row && row.status !== "CANCELLED") throw new ApiError(notWaiting);
   return row && toState(row);
 };
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type postgres from "postgres";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { keyInUse, keyReused } from "#lib/errors/table.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 
@@ -62,7 +62,7 @@ export const takeClaim = async (
 /**
  * Gets the id of the message that a key was used for.
  *
- * @throws Fault 422 when it was another message, 409 while the first request is in progress.
+ * @throws ApiError 422 when it was another message, 409 while the first request is in progress.
  */
 export const getClaimedMessage = async (
   sql: postgres.Sql,
@@ -71,15 +71,15 @@ export const getClaimedMessage = async (
   const [held] = await sql<{ same: boolean; messageId: string | null }[]>`
     select payload_digest = ${payloadDigest} as same, message_id as "messageId"
     from messaging.idempotency where key_digest = ${keyDigest}`;
-  if (held && !held.same) throw new Fault(keyReused);
-  if (!held?.messageId) throw new Fault(keyInUse);
+  if (held && !held.same) throw new ApiError(keyReused);
+  if (!held?.messageId) throw new ApiError(keyInUse);
   return held.messageId;
 };
 
 /**
  * Gets the ids of the messages that keys were used for, whatever their content.
  *
- * @throws Fault 409 while the first request of one of them is in progress.
+ * @throws ApiError 409 while the first request of one of them is in progress.
  */
 export const getClaimedMessages = async (sql: postgres.Sql, claims: readonly Claim[]): Promise<string[]> => {
   const keys = claims.map(({ keyDigest }) => keyDigest.toString("hex"));
@@ -89,7 +89,7 @@ export const getClaimedMessages = async (sql: postgres.Sql, claims: readonly Cla
   const byKey = new Map(held.map(({ key, messageId }) => [key, messageId]));
   return keys.map((key) => {
     const first = byKey.get(key);
-    if (!first) throw new Fault(keyInUse);
+    if (!first) throw new ApiError(keyInUse);
     return first;
   });
 };

@@ -9,7 +9,7 @@ const cursors = (encryption: Encryption, sender: string) => {
   const context = `page/${sender}`;
   return {
     write: (seq: string): string => encryption.encrypt(context, Buffer.from(seq)).toString("base64url"),
-    /** @throws Fault 400 */
+    /** @throws ApiError 400 */
     read(cursor: string): string {
       const bytes = Buffer.from(cursor, "base64url");
       try {
@@ -79,7 +79,7 @@ const openStates: readonly (string | undefined)[] = ["PENDING", "SENDING"] satis
  * Lists messages of a sender in the order of acceptance. Pages neither skip nor repeat a message, however many are
  * accepted meanwhile by whichever task: one whose transaction is still in progress, and all after it, come later.
  *
- * @throws Fault 400 for an `after` that is not an end of a page of this sender.
+ * @throws ApiError 400 for an `after` that is not an end of a page of this sender.
  */
 export const listMessages = async (
   sql: postgres.Sql,

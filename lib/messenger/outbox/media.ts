@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { overloaded } from "#lib/errors/table.ts";
 
 const chunkBytes = 1024 * 1024;
@@ -41,7 +41,7 @@ async function* toChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
  * ones.
  *
  * @returns its id and size.
- * @throws Fault 503 while too many bytes are stored, of this sender or in all.
+ * @throws ApiError 503 while too many bytes are stored, of this sender or in all.
  */
 export const storeMedia = async (
   sql: postgres.Sql,
@@ -58,7 +58,7 @@ export const storeMedia = async (
     ) stored
     where own < ${maxBytesOfSender} and in_all < ${maxBytesInAll}
     returning id`;
-  if (!row) throw new Fault(overloaded);
+  if (!row) throw new ApiError(overloaded);
   const { id } = row;
   let sizeBytes = 0;
   let part = 0;

@@ -125,8 +125,8 @@ export const reasons = {
     "not sent before it expired; the platform did not answer for its number or devices",
   expired: "not sent before it expired",
   unclear: "its outcome could not be stored; see the messenger's log",
-  unregistered: "the number is not registered on the platform",
-  deviceless: "the platform names no device of the number that can receive messages",
+  notRegistered: "the number is not registered on the platform",
+  noDevice: "the platform names no device of the number that can receive messages",
   optedOut: "the recipient has opted out",
   unprepared: "the message could not be prepared",
   undecryptable:

@@ -161,7 +161,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
 };
 
 /** What the outbox says of a message that waits. */
-export interface Held {
+export interface Explained {
   readonly id: string;
   readonly phone: string;
   readonly priority: number;
@@ -186,11 +186,11 @@ export interface Held {
 }
 
 /** Explains why messages wait, by the conditions with which {@link takeNext} chooses. */
-export const listHeld = (sql: postgres.ISql, restrictions: Restrictions, ids: readonly string[]) => {
+export const explainQueue = (sql: postgres.ISql, restrictions: Restrictions, ids: readonly string[]) => {
   const { isOn, isReachable, isContact, isAllowed, isFree, firstOfNumber } = conditions(sql, restrictions);
   const isInLine = sql`${isFree} and state = 'PENDING' and expires_at > now() and not_before <= line.taken_from
     and (not line.allowed or ${isAllowed}) and (not line.reachable or ${isReachable})`;
-  return sql<Held[]>`
+  return sql<Explained[]>`
     with recursive mine (queue, reader, up_to) as materialized (${queuesOf(sql, [restrictions.account], restrictions.newContactsUpTo)}),
     senders (sender) as (${walkSenders(sql, sql`is_open and held_until is null`)}), asked as materialized (
       select id, ${isAllowed} as allowed, ${isReachable} as reachable,

@@ -23,12 +23,12 @@ const isDatabaseLost = (error: unknown): boolean =>
   isLostConnection(errorCode(error));
 
 const isWithoutDevices = (error: unknown): boolean =>
-  error instanceof ChannelFailure && error.reason === "no-devices";
+  error instanceof ChannelFailure && error.reason === "no-device";
 
 /** Why a message has failed that cannot be sent. */
 const reasonOf = (error: unknown): string => {
   if (error instanceof Unsendable) return error.message;
-  return isWithoutDevices(error) ? reasons.deviceless : reasons.unprepared;
+  return isWithoutDevices(error) ? reasons.noDevice : reasons.unprepared;
 };
 
 /** How long a message waits whose send failed for a reason that is not its own, and how that is stored. */

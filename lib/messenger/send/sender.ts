@@ -103,7 +103,7 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
   const { channel, pacing, onOutcome } = options;
   const started = performance.now();
   const verdict = await channel.send(payload, message).catch((error: unknown) => {
-    if (error instanceof ChannelFailure && error.reason === "no-recipient")
+    if (error instanceof ChannelFailure && error.reason === "not-registered")
       return { outcome: "refused", code: "no device" } as const;
     if (error instanceof ChannelFailure && !error.mayHaveLeft) throw error;
     log.warn("send got no answer", { id: message.id, attempts: message.attempts, error });
@@ -191,7 +191,7 @@ const attempt = async (options: SenderOptions, message: Outgoing): Promise<void>
   const { outages } = pacing;
   const address = await lookUp(options, message);
   if (address === undefined) {
-    await outcome.markFailed(sql, message, reasons.unregistered);
+    await outcome.markFailed(sql, message, reasons.notRegistered);
     return onOutcome?.("failed", 0);
   }
   const payload = await prepare(options, message, address);

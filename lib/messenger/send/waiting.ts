@@ -2,13 +2,13 @@ import type postgres from "postgres";
 import type { Channel } from "#lib/channels/channel.ts";
 import { steadyNow } from "#lib/deadline.ts";
 import type { Obstacle, ObstacleName } from "../outbox/message.ts";
-import { type Held, listHeld } from "../outbox/next.ts";
+import { type Explained, explainQueue } from "../outbox/next.ts";
 import { widths } from "./lanes.ts";
 import type { Pacing } from "./pacing.ts";
 import { restrictionsAt } from "./restrictions.ts";
 
 /** Lists the conditions of the outbox that delay a message. */
-const obstaclesOf = (held: Held, isOpen: boolean): Obstacle[] => {
+const obstaclesOf = (held: Explained, isOpen: boolean): Obstacle[] => {
   const { isOn, isBehind, notBefore, cause, lane, underWay, isInLine } = held;
   const obstacles: (Obstacle | false)[] = [
     !isOpen && { name: "not-connected" },
@@ -23,7 +23,7 @@ const obstaclesOf = (held: Held, isOpen: boolean): Obstacle[] => {
 };
 
 /** Lists what of the pace and of the platform's services delays a message. */
-const limitsOf = (held: Held, { pacing, channel }: Sending, now: number): Obstacle[] => {
+const limitsOf = (held: Explained, { pacing, channel }: Sending, now: number): Obstacle[] => {
   const { outages } = pacing;
   const ofService = (name: ObstacleName, until: number) => (until > now ? [{ name, until }] : []);
   const limits = [
@@ -58,7 +58,7 @@ export const explainWaiting = async (
 ): Promise<Map<string, readonly Obstacle[]>> => {
   if (ids.length === 0) return new Map();
   const now = steadyNow();
-  const rows = await listHeld(sql, restrictionsAt(sending, now), ids);
+  const rows = await explainQueue(sql, restrictionsAt(sending, now), ids);
   const isOpen = sending.channel.isOpen();
   return new Map(
     rows.map((held) => [held.id, [...obstaclesOf(held, isOpen), ...limitsOf(held, sending, now)]]),

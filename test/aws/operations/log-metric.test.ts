@@ -33,7 +33,8 @@ const failures = [
 ];
 
 const admin = withCityDatabase(own);
-const setMood = (url: string, mood: string) => fetch(`${url}/mood`, { method: "PUT", body: mood });
+const setFailureMode = (url: string, failureMode: string) =>
+  fetch(`${url}/mood`, { method: "PUT", body: failureMode });
 
 test("the messenger's log line contains each metric as a number", () => {
   const [line] = own.logged().filter(({ message }) => message === "figures");
@@ -67,11 +68,11 @@ test("a wrong multipart header counts as a caller error, so that its 500 fires n
 test.each([
   ["LEGACY_AUTH_URL", "html", 502],
   ["LEGACY_AUTH_URL", "hang", 504],
-] as const)("%s that answers %s is counted for that system", async (system, mood, status) => {
+] as const)("%s that answers %s is counted for that system", async (system, failureMode, status) => {
   const { legacyAuthUrl, demo } = own.city.upstreams;
-  await setMood(legacyAuthUrl, mood);
+  await setFailureMode(legacyAuthUrl, failureMode);
   const answer = await employeeClient(own.city.baseUrl).login(demo.username, demo.password);
-  await setMood(legacyAuthUrl, "well");
+  await setFailureMode(legacyAuthUrl, "well");
   expect(answer.status).toBe(status);
   await expectCounted(upstreamFailures(system), 1);
   expect(counted(upstreamFailures("EMPLOYEE_SYSTEM_URL"))).toBe(0);
@@ -88,13 +89,13 @@ test("a refresh counts for the legacy system that does not confirm its account o
         update employee.session
         set asked_at = asked_at - ${interval}::interval, confirmed_at = confirmed_at - ${interval}::interval`,
     );
-  await setMood(legacyAuthUrl, "error");
+  await setFailureMode(legacyAuthUrl, "error");
   await age("1 minute");
   const second = await client.refresh(token);
   expect([second.status, counted(upstreamFailures("LEGACY_AUTH_URL"))]).toEqual([200, before]);
   await age("1 day");
   const third = await client.refresh(second.json.refresh_token);
-  await setMood(legacyAuthUrl, "well");
+  await setFailureMode(legacyAuthUrl, "well");
   expect(third.status).toBe(503);
   await expectCounted(upstreamFailures("LEGACY_AUTH_URL"), before + 1);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import type { FailureModes } from "../../../infra/local/whatsapp/behaviour.ts";
 import {
   eventually,
   phone,
@@ -15,13 +15,13 @@ import { expectShown, isRead, isRejected } from "./expect-shown.ts";
 
 stageEachTest();
 
-const read = { receipts: ["delivered", "read"] } satisfies Misbehaviour;
+const read = { receipts: ["delivered", "read"] } satisfies FailureModes;
 /** Whether each frame of a message went to a LID or to a number. */
 const kindsOf = (id: string) => platform.addressesOf(id).map((jid) => jid.split("@")[1]);
 const [lid, number] = ["lid", "s.whatsapp.net"];
 
-/** The moods before each message, and the addresses of its frames; all messages are read. */
-const rows: readonly [string, readonly [Misbehaviour, readonly string[]][]][] = [
+/** The failure modes before each message, and the addresses of its frames; all messages are read. */
+const rows: readonly [string, readonly [FailureModes, readonly string[]][]][] = [
   ["the LID is used where both addresses reach a contact", [[{}, [lid]]]],
   [
     "the LID alone is used where numbers are rejected and have no devices",
@@ -60,8 +60,8 @@ const rows: readonly [string, readonly [Misbehaviour, readonly string[]][]][] = 
 ];
 test.each(rows)("%s", async (_, messages) => {
   const task = await startOpen();
-  for (const [index, [mood, addresses]] of messages.entries()) {
-    platform.behave({ ...read, ...mood });
+  for (const [index, [failureMode, addresses]] of messages.entries()) {
+    platform.behave({ ...read, ...failureMode });
     const { id } = await submit(task, {});
     await expectShown(task, id, isRead(addresses.length, { sent: index + 1 }));
     expect(kindsOf(id)).toEqual(addresses);
@@ -206,11 +206,11 @@ test.each([
     const [, asked, canonical] = row;
     platform.register(canonical);
     const task = await startOpen();
-    for (const [sent, mood, addresses] of [
+    for (const [sent, failureMode, addresses] of [
       [1, {}, [lid]],
       [2, { reachedBy: "number" }, [lid, number]],
     ] as const) {
-      platform.behave({ ...read, contacts: { ...mood, canonical: { [asked]: canonical } } });
+      platform.behave({ ...read, contacts: { ...failureMode, canonical: { [asked]: canonical } } });
       const { id } = await submit(task, { phone: asked });
       await expectShown(task, id, isRead(addresses.length, { sent }));
       expect(kindsOf(id)).toEqual(addresses);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import type { FailureModes } from "../../../infra/local/whatsapp/behaviour.ts";
 import {
   eventually,
   metricsOf,
@@ -13,7 +13,7 @@ import { expectShown, isRead } from "./expect-shown.ts";
 
 stageEachTest();
 
-const read = { receipts: ["delivered", "read"] } satisfies Misbehaviour;
+const read = { receipts: ["delivered", "read"] } satisfies FailureModes;
 
 test("a companion that is linked between two messages receives the second", async () => {
   const task = await startOpen();

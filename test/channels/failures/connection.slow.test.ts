@@ -5,7 +5,7 @@ import type { WhatsAppSettings } from "#lib/channels/whatsapp/settings.ts";
 import { log } from "#lib/log.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { listenOnLoopback } from "../../../infra/local/loopback.ts";
-import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import type { FailureModes } from "../../../infra/local/whatsapp/behaviour.ts";
 import { failNextWrite } from "../../fleet/next-write.ts";
 import {
   database,
@@ -35,7 +35,7 @@ const arrives: Shown = { status: "READ", frames: 1, metrics: { sent: 1 } };
 
 interface Row {
   readonly code: number;
-  readonly mood: Misbehaviour;
+  readonly failureMode: FailureModes;
   readonly kind: "closed" | "stopped";
   readonly says: string;
   /** The console's alert. */
@@ -50,7 +50,7 @@ interface Row {
 const rows: readonly Row[] = [
   {
     code: 401,
-    mood: { loginFailure: { code: 401 } },
+    failureMode: { loginFailure: { code: 401 } },
     kind: "stopped",
     says: "Unlinked WhatsApp has removed the link",
     alert: "stopped",
@@ -60,7 +60,7 @@ const rows: readonly Row[] = [
   {
     code: 402,
     // other than the hour that a ban without an end lasts
-    mood: { loginFailure: { code: 402, expireSeconds: 7_200 } },
+    failureMode: { loginFailure: { code: 402, expireSeconds: 7_200 } },
     kind: "closed",
     says: "Banned WhatsApp has temporarily banned the account. The messenger does not try to log in before",
     alert: "banned",
@@ -68,7 +68,7 @@ const rows: readonly Row[] = [
   },
   {
     code: 403,
-    mood: { loginFailure: { code: 403 } },
+    failureMode: { loginFailure: { code: 403 } },
     kind: "stopped",
     says: "Rejected WhatsApp has locked the account.",
     alert: "stopped",
@@ -77,7 +77,7 @@ const rows: readonly Row[] = [
   },
   {
     code: 405,
-    mood: { minRevision: newer },
+    failureMode: { minRevision: newer },
     kind: "stopped",
     says: "Rejected WhatsApp rejects the version",
     alert: "stopped",
@@ -87,7 +87,7 @@ const rows: readonly Row[] = [
   },
   {
     code: 406,
-    mood: { loginFailure: { code: 406 } },
+    failureMode: { loginFailure: { code: 406 } },
     kind: "stopped",
     says: "Rejected WhatsApp has banned the account.",
     alert: "stopped",
@@ -98,9 +98,9 @@ const rows: readonly Row[] = [
 
 test.each(rows)(
   "$code stops logins, also after a restart, until its end or until an operator acts; then the message arrives once",
-  async ({ code, mood, kind, says, alert, figures, press, settings }) => {
+  async ({ code, failureMode, kind, says, alert, figures, press, settings }) => {
     const first = await startOpen();
-    platform.behave(mood);
+    platform.behave(failureMode);
     const { logins } = platform.sockets;
     platform.disconnect("drop");
     await expect.poll(() => first.findWhatsApp()?.state()).toMatchObject({ kind, code });
@@ -119,7 +119,7 @@ test.each(rows)(
     await expectShown(second, id, { ...waits, alerts: [alert] });
     expect(platform.sockets.logins - logins).toBe(1);
 
-    platform.behave({ receipts: ["read"], minRevision: mood.minRevision ?? 0 });
+    platform.behave({ receipts: ["read"], minRevision: failureMode.minRevision ?? 0 });
     if (press) {
       await (await openConsole(second)).press(press);
       await untilOpen(second);
@@ -163,9 +163,9 @@ test.each([
 test.each([
   ["409 at the login", { loginFailure: { code: 409 } }, "drop", "rejects the messenger's user agent"],
   ["411", {}, 411, "does not support linked devices"],
-] as const)("%s is retried after minutes, and the console says why", async (_, mood, reason, says) => {
+] as const)("%s is retried after minutes, and the console says why", async (_, failureMode, reason, says) => {
   const task = await startOpen();
-  platform.behave(mood);
+  platform.behave(failureMode);
   platform.disconnect(reason);
   await expect
     .poll(() => task.findWhatsApp()?.state())
@@ -214,9 +214,9 @@ describe("a version that is too old", () => {
   test.each([
     ["no newer version", { minRevision: newer, webRevision: ownVersion[2] }],
     ["a version that is rejected too", { minRevision: newer + 1, webRevision: newer }],
-  ])("stops logins after one look at a page with %s", async (_, mood) => {
+  ])("stops logins after one look at a page with %s", async (_, failureMode) => {
     const task = await startOpen();
-    platform.behave(mood);
+    platform.behave(failureMode);
     platform.disconnect("drop");
     await untilKind(task, "stopped");
     expect(platform.pageReads).toBe(1);

@@ -4,7 +4,7 @@ import type { Task } from "#lib/messenger/task.ts";
 import { metricsOf, platform, readConsole, stateOf } from "../../fleet/running-task.ts";
 import { textOf } from "../../steps/page-text.ts";
 
-/** What everyone sees of a message in a mood of the platform. */
+/** What everyone sees of a message in a failure mode of the platform. */
 export interface Shown {
   readonly status: State;
   /** Frames with the message that left. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Accepted } from "#lib/messaging/submission.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import type { Task } from "#lib/messenger/task.ts";
-import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import type { FailureModes } from "../../../infra/local/whatsapp/behaviour.ts";
 import {
   eventually,
   phone,
@@ -40,32 +40,32 @@ const words = async (task: Task, submission: Record<string, unknown> = {}) =>
 
 const untilSending = (task: Task, id: string) => eventually(task, id, "SENDING");
 
-interface Mood {
-  readonly mood: string;
-  readonly behaviour: Misbehaviour;
+interface FailureMode {
+  readonly failureMode: string;
+  readonly behaviour: FailureModes;
   readonly slow: (task: Task) => Promise<string>;
   /** Of the slow message, that left while the code arrived. */
   readonly frames: number;
 }
 const slowAck = { slowNumber: { to: phone, ackDelayMs: foreverMs } };
 
-test.each<Mood>([
-  { mood: "never answers an upload", behaviour: { mediaDelayMs: foreverMs }, slow: image, frames: 0 },
+test.each<FailureMode>([
+  { failureMode: "never answers an upload", behaviour: { mediaDelayMs: foreverMs }, slow: image, frames: 0 },
   {
-    mood: "does not answer for the keys of one number",
+    failureMode: "does not answer for the keys of one number",
     behaviour: { silentKeysOf: phone },
     slow: words,
     frames: 0,
   },
-  { mood: "does not acknowledge a text to one number", behaviour: slowAck, slow: words, frames: 1 },
-  { mood: "does not acknowledge an image to one number", behaviour: slowAck, slow: image, frames: 1 },
+  { failureMode: "does not acknowledge a text to one number", behaviour: slowAck, slow: words, frames: 1 },
+  { failureMode: "does not acknowledge an image to one number", behaviour: slowAck, slow: image, frames: 1 },
   {
-    mood: "does not acknowledge a code to one number",
+    failureMode: "does not acknowledge a code to one number",
     behaviour: slowAck,
     slow: (task) => words(task, { class: "one-time-code" }),
     frames: 1,
   },
-])("a code arrives although the platform $mood", async ({ behaviour, slow, frames }) => {
+])("a code arrives although the platform $failureMode", async ({ behaviour, slow, frames }) => {
   const task = await startOpen();
   platform.behave(behaviour);
   const id = await slow(task);

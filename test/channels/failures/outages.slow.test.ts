@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import type { Task } from "#lib/messenger/task.ts";
-import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import type { FailureModes } from "../../../infra/local/whatsapp/behaviour.ts";
 import {
   eventually,
   phone,
@@ -21,24 +21,24 @@ stageEachTest();
 const friend = "6281200000002";
 const other = "6281200000003";
 
-interface Mood {
-  readonly mood: string;
-  readonly behaviour: Misbehaviour;
+interface FailureMode {
+  readonly failureMode: string;
+  readonly behaviour: FailureModes;
   readonly service: "directory" | "media";
   readonly waiting: (task: Task, to: string) => Promise<string>;
   readonly shown: RegExp;
 }
 
-const moods: readonly Mood[] = [
+const failureModes: readonly FailureMode[] = [
   {
-    mood: "the platform fails to answer for numbers",
+    failureMode: "the platform fails to answer for numbers",
     behaviour: { failDirectory: true },
     service: "directory",
     waiting: async (task, to) => (await submit(task, { phone: to })).id,
     shown: /does not answer for numbers and devices/,
   },
   {
-    mood: "all media hosts fail",
+    failureMode: "all media hosts fail",
     behaviour: { mediaHosts: [503, "unreachable"] },
     service: "media",
     waiting: async (task, to) => {
@@ -49,8 +49,8 @@ const moods: readonly Mood[] = [
   },
 ];
 
-test.each(moods)(
-  "while $mood, no message fails that needs it, others arrive, and the console says so",
+test.each(failureModes)(
+  "while $failureMode, no message fails that needs it, others arrive, and the console says so",
   async ({ behaviour, service, waiting, shown }) => {
     for (const number of [friend, other]) platform.register(number);
     // longer than the sender rests when it has nothing to do, or the first message would always be tried first

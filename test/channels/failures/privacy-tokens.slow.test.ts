@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { log } from "#lib/log.ts";
-import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import type { FailureModes } from "../../../infra/local/whatsapp/behaviour.ts";
 import {
   encryption,
   eventually,
@@ -15,7 +15,7 @@ import { expectShown, isRead, isRejected, type Shown } from "./expect-shown.ts";
 
 stageEachTest();
 
-const read = { receipts: ["delivered", "read"] } satisfies Misbehaviour;
+const read = { receipts: ["delivered", "read"] } satisfies FailureModes;
 
 const storedTokens = async () =>
   (await sql`select from messaging.auth_key where type = 'tctoken' and id <> '__index'`).length;
@@ -35,7 +35,7 @@ test("a contact is given the account's token before the first message, and again
 });
 
 /** Which tokens the platform demands of new contacts, who has given theirs, what becomes of the last of the messages. */
-test.each<[string, Misbehaviour["tokens"], { contacts: number; gives?: true; stored: number } & Shown]>([
+test.each<[string, FailureModes["tokens"], { contacts: number; gives?: true; stored: number } & Shown]>([
   ["the account's own", {}, { contacts: 1, stored: 1, ...isRead(1, { sent: 1 }) }],
   ["one after a few contacts", { free: 2 }, { contacts: 5, stored: 5, ...isRead(1, { sent: 5 }) }],
   [

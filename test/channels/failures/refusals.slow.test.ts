@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import type { Task } from "#lib/messenger/task.ts";
-import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import type { FailureModes } from "../../../infra/local/whatsapp/behaviour.ts";
 import {
   eventually,
   metricsOf,
@@ -49,10 +49,10 @@ const untilAnswered = (id: string) =>
     .poll(() => sql`select from messaging.message where id = ${id} and (state = 'SENT' or refusals ? 'code')`)
     .toHaveLength(1);
 
-interface Mood extends Shown {
-  readonly mood: string;
+interface FailureMode extends Shown {
+  readonly failureMode: string;
   /** Once the task is connected. */
-  readonly behaviour: () => Misbehaviour;
+  readonly behaviour: () => FailureModes;
   readonly to?: "friend";
 }
 
@@ -66,10 +66,10 @@ const unsent = (counts: Record<string, number>) => ({ sent: 2, ...counts });
 const sent = (retried: number) => ({ sent: 3, retried });
 const rejected463 = /rejected before, code 463: the account may not message/;
 
-const moods: readonly Mood[] = [
+const failureModes: readonly FailureMode[] = [
   // by LID and by number
   {
-    mood: "400",
+    failureMode: "400",
     behaviour: nack(400),
     status: "FAILED",
     reason: /code 400: .*invalid/,
@@ -77,16 +77,16 @@ const moods: readonly Mood[] = [
     metrics: unsent({ failed: 1 }),
   },
   {
-    mood: "an unknown code",
+    failureMode: "an unknown code",
     behaviour: nack(488),
     status: "FAILED",
     reason: /code 488: /,
     frames: 1,
     metrics: unsent({ failed: 1 }),
   },
-  { mood: "421 once", behaviour: nack(421, 1), status: "SENT", frames: 2, metrics: sent(1) },
+  { failureMode: "421 once", behaviour: nack(421, 1), status: "SENT", frames: 2, metrics: sent(1) },
   {
-    mood: "479 for ever",
+    failureMode: "479 for ever",
     behaviour: nack(479),
     status: "FAILED",
     reason: /479: .*out of date/,
@@ -94,14 +94,14 @@ const moods: readonly Mood[] = [
     metrics: unsent({ retried: 1, failed: 1 }),
   },
   {
-    mood: "479 until devices and keys are queried again",
+    failureMode: "479 until devices and keys are queried again",
     behaviour: () => ({ stale: { code: 479 } }),
     status: "SENT",
     frames: 2,
     metrics: sent(1),
   },
   {
-    mood: "421 for a known contact until devices and keys are queried again",
+    failureMode: "421 for a known contact until devices and keys are queried again",
     behaviour: () => ({ stale: { code: 421 } }),
     to: "friend",
     status: "SENT",
@@ -109,16 +109,16 @@ const moods: readonly Mood[] = [
     metrics: sent(1),
   },
   {
-    mood: "475 once, without a cap",
+    failureMode: "475 once, without a cap",
     behaviour: nack(475, 1),
     status: "SENT",
     frames: 2,
     metrics: sent(1),
   },
-  { mood: "429 three times", behaviour: nack(429, 3), status: "SENT", frames: 4, metrics: sent(3) },
-  { mood: "500 six times", behaviour: nack(500, 6), status: "SENT", frames: 7, metrics: sent(6) },
+  { failureMode: "429 three times", behaviour: nack(429, 3), status: "SENT", frames: 4, metrics: sent(3) },
+  { failureMode: "500 six times", behaviour: nack(500, 6), status: "SENT", frames: 7, metrics: sent(6) },
   {
-    mood: "503 for ever",
+    failureMode: "503 for ever",
     behaviour: nack(503),
     status: "FAILED",
     reason: /503: .*internal error/,
@@ -126,7 +126,7 @@ const moods: readonly Mood[] = [
     metrics: unsent({ retried: 12, failed: 1 }),
   },
   {
-    mood: "463 and a lock of an hour",
+    failureMode: "463 and a lock of an hour",
     behaviour: () => ({ newChats: { lock: { endsAt: inSeconds(hour) } } }),
     status: "PENDING",
     frames: 1,
@@ -136,14 +136,14 @@ const moods: readonly Mood[] = [
     metrics: { ...sent(1), limited: 1 },
   },
   {
-    mood: "463 and a lock that ends",
+    failureMode: "463 and a lock that ends",
     behaviour: () => ({ newChats: { lock: brief } }),
     status: "SENT",
     frames: 2,
     metrics: sent(1),
   },
   {
-    mood: "463 even after the lock has ended",
+    failureMode: "463 even after the lock has ended",
     behaviour: () => ({ ...nack(463)(), newChats: { lock: brief } }),
     status: "FAILED",
     reason: /463: the account may not message/,
@@ -151,7 +151,7 @@ const moods: readonly Mood[] = [
     metrics: unsent({ retried: 1, failed: 1 }),
   },
   {
-    mood: "463 and no answer about a lock",
+    failureMode: "463 and no answer about a lock",
     behaviour: () => ({ ...nack(463)(), newChats: { answers: false } }),
     status: "PENDING",
     frames: 1,
@@ -161,7 +161,7 @@ const moods: readonly Mood[] = [
     metrics: unsent({ retried: 2, limited: 1 }),
   },
   {
-    mood: "463 for a known contact, without a lock",
+    failureMode: "463 for a known contact, without a lock",
     behaviour: nack(463),
     to: "friend",
     status: "PENDING",
@@ -170,7 +170,7 @@ const moods: readonly Mood[] = [
     metrics: unsent({ retried: 2 }),
   },
   {
-    mood: "475 at the end of the cap",
+    failureMode: "475 at the end of the cap",
     behaviour: () => ({ newChats: { cap: { total: 100, used: 100, endsAt: inSeconds(hour) } } }),
     status: "PENDING",
     frames: 1,
@@ -181,8 +181,8 @@ const moods: readonly Mood[] = [
   },
 ];
 
-test.each(moods)(
-  "when the platform answers $mood, the message is $status after $frames frames",
+test.each(failureModes)(
+  "when the platform answers $failureMode, the message is $status after $frames frames",
   async (row) => {
     const task = await startOpen();
     await befriend(task, friend);
@@ -252,7 +252,7 @@ test("the end of a lock that is announced without one is asked for", async () =>
   expect(await limitsOf(task)).toMatchObject({ limited: 1 });
 });
 
-test.each<[string, () => Misbehaviour, RegExp]>([
+test.each<[string, () => FailureModes, RegExp]>([
   ["a lock", () => ({ newChats: { lock: { endsAt: inSeconds(hour) } } }), locked],
   [
     "a cap",
@@ -260,21 +260,24 @@ test.each<[string, () => Misbehaviour, RegExp]>([
     /another (59 min|1 h).*100 of 100 new contacts/,
   ],
   ["a pause after 463 without an answer", () => ({ ...nack(463)(), newChats: { answers: false } }), locked],
-])("%s survives a restart, also when the platform no longer answers for it", async (_, mood, shown) => {
-  const task = await startOpen();
-  await befriend(task, friend);
-  platform.behave(mood());
-  const { id } = await submit(task, {});
-  await untilRejected(id);
-  await task.stop();
-  platform.behave({ newChats: { answers: false } });
-  const next = await start();
-  await untilOpen(next);
-  // new contacts are held back until the platform has not answered in time, too
-  await eventually(next, (await submit(next, { phone: friend })).id, "DELIVERED");
-  await expect.poll(() => limitsOf(next)).toEqual({ shown: expect.stringMatching(shown), limited: 1 });
-  expect([platform.arrivalsOf(id), (await stateOf(next, id)).status]).toEqual([1, "PENDING"]);
-});
+])(
+  "%s survives a restart, also when the platform no longer answers for it",
+  async (_, failureMode, shown) => {
+    const task = await startOpen();
+    await befriend(task, friend);
+    platform.behave(failureMode());
+    const { id } = await submit(task, {});
+    await untilRejected(id);
+    await task.stop();
+    platform.behave({ newChats: { answers: false } });
+    const next = await start();
+    await untilOpen(next);
+    // new contacts are held back until the platform has not answered in time, too
+    await eventually(next, (await submit(next, { phone: friend })).id, "DELIVERED");
+    await expect.poll(() => limitsOf(next)).toEqual({ shown: expect.stringMatching(shown), limited: 1 });
+    expect([platform.arrivalsOf(id), (await stateOf(next, id)).status]).toEqual([1, "PENDING"]);
+  },
+);
 
 test("the console says for how long nothing is sent after code 429", async () => {
   const task = await start({ ...noPace, retryMs: [hour * 1_000, hour * 1_000] });

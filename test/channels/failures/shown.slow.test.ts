@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import type { Accepted } from "#lib/messaging/submission.ts";
-import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import type { FailureModes } from "../../../infra/local/whatsapp/behaviour.ts";
 import {
   database,
   phone,
@@ -23,8 +23,8 @@ const unreadable = /could not decrypt the message.*"Waiting for this message"/;
 
 const arrives = (frames: number): Shown => ({ status: "DELIVERED", frames, metrics: { sent: 1 } });
 
-/** Moods of a recipient's phone that cannot decrypt, and what becomes of a message to it. */
-const sessions: readonly [string, Misbehaviour, Shown][] = [
+/** Failure modes of a recipient's phone that cannot decrypt, and what becomes of a message to it. */
+const sessions: readonly [string, FailureModes, Shown][] = [
   ["has lost the session", { loseSession: 1 }, { ...arrives(2), metrics: { sent: 2 } }],
   ["has used up the one-time key of the session", { usedPreKeys: 1 }, arrives(2)],
   ["has used up that of the next session too", { usedPreKeys: 2 }, arrives(3)],
@@ -52,21 +52,21 @@ test.each([
 });
 
 test.each(sessions)("when the phone %s, the message's state is what the phone shows", async (...row) => {
-  const [, mood, shown] = row;
+  const [, failureMode, shown] = row;
   const task = await startOpen();
-  if (mood.loseSession) {
+  if (failureMode.loseSession) {
     platform.behave({ receipts: ["delivered"] });
     const { id } = await submit(task, { text: "starts the session" });
     await expect.poll(async () => (await stateOf(task, id)).status).toBe("DELIVERED");
   }
-  platform.behave({ receipts: ["delivered"], ...mood });
+  platform.behave({ receipts: ["delivered"], ...failureMode });
   const { id } = await submit(task, {});
   await expectShown(task, id, shown);
   expect(platform.phone(phone).find(id) !== undefined).toBe(shown.status === "DELIVERED");
 });
 
-/** Moods of the media hosts, and how each upload was answered: host and status. */
-const hosts: readonly [string, Misbehaviour, readonly (readonly [host: number, status: number])[]][] = [
+/** Failure modes of the media hosts, and how each upload was answered: host and status. */
+const hosts: readonly [string, FailureModes, readonly (readonly [host: number, status: number])[]][] = [
   ["the first fails", { mediaHosts: [503, 200] }, [[0, 503], [1, 200]]],
   ["two fail, one of them without a connection", { mediaHosts: ["unreachable", 507, 200] }, [[1, 507], [2, 200]]],
   ["the auth has expired", { mediaHosts: [200, 200], expireMediaAuth: 1 }, [[0, 401], [0, 200]]],
@@ -78,9 +78,9 @@ const hosts: readonly [string, Misbehaviour, readonly (readonly [host: number, s
   ["the list is unavailable for once", { failMediaConn: 1 }, [[0, 200]]],
 ]; // biome-ignore format: rows
 
-test.each(hosts)("when of the media hosts %s, the file arrives", async (_, mood, answers) => {
+test.each(hosts)("when of the media hosts %s, the file arrives", async (_, failureMode, answers) => {
   const task = await startOpen();
-  platform.behave({ receipts: ["delivered"], ...mood });
+  platform.behave({ receipts: ["delivered"], ...failureMode });
   const bytes = randomBytes(3 * 1024 * 1024);
   const { id } = (await upload(task, { kind: "file", file_name: "peta.bin" }, bytes)).json as Accepted;
   await expectShown(task, id, arrives(1));

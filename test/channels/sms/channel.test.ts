@@ -10,7 +10,7 @@ import { type SmsSettings, smsSchema } from "#lib/messaging/channel-settings.ts"
 import { listen, startDeafServer } from "../../steps/http-server.ts";
 import { message, openChannel } from "./channel-steps.ts";
 import { type DialectName, dialects, settingsOf } from "./dialects.ts";
-import { type Mood, startGateway } from "./gateway.ts";
+import { type FailureMode, startGateway } from "./gateway.ts";
 
 const reportUrl = "https://messages.city.example/webhooks/sms/kota?token=x";
 const names = Object.keys(dialects) as DialectName[];
@@ -18,10 +18,10 @@ const names = Object.keys(dialects) as DialectName[];
 /** A gateway, and a channel to it that is open. */
 const start = async (
   name: DialectName,
-  mood?: Parameters<typeof startGateway>[1],
+  failureMode?: Parameters<typeof startGateway>[1],
   options?: Parameters<typeof openChannel>[1],
 ) => {
-  const gateway = await startGateway(dialects[name], mood);
+  const gateway = await startGateway(dialects[name], failureMode);
   let settings = settingsOf(dialects[name], gateway.url, reportUrl);
   const opened = await openChannel(async () => settings, options).open();
   const change = (more: Partial<SmsSettings>) => {
@@ -78,10 +78,10 @@ describe.each(names)("of %s", (name) => {
     expect(gateway.taken).toEqual([]);
   });
 
-  test.each<Mood>(["fails-after-it-accepted", "resets-after", "truncates"])(
+  test.each<FailureMode>(["fails-after-it-accepted", "resets-after", "truncates"])(
     "a text is taken by a gateway that %s: it may have left, and goes out once",
-    async (mood) => {
-      const { deliver, gateway, channel } = await start(name, () => mood, { timeoutMs: 2_000 });
+    async (failureMode) => {
+      const { deliver, gateway, channel } = await start(name, () => failureMode, { timeoutMs: 2_000 });
       expect(await failureOf(deliver(message("x")))).toMatchObject({ mayHaveLeft: true });
       expect(gateway.taken).toHaveLength(1);
       expect(gateway.asked).toHaveLength(1);
@@ -89,10 +89,10 @@ describe.each(names)("of %s", (name) => {
     },
   );
 
-  test.each<Mood>(["fails", "resets-before", "redirects", "answers-without-end"])(
+  test.each<FailureMode>(["fails", "resets-before", "redirects", "answers-without-end"])(
     "a gateway that %s may have the text",
-    async (mood) => {
-      const { deliver, gateway } = await start(name, () => mood, { timeoutMs: 2_000 });
+    async (failureMode) => {
+      const { deliver, gateway } = await start(name, () => failureMode, { timeoutMs: 2_000 });
       expect(await failureOf(deliver(message("x")))).toMatchObject({ mayHaveLeft: true });
       expect(gateway.asked).toHaveLength(1);
     },
@@ -100,14 +100,14 @@ describe.each(names)("of %s", (name) => {
 });
 
 // at once, because each takes its whole time limit
-test.each<Mood>(["hangs-after", "hangs-before"])(
+test.each<FailureMode>(["hangs-after", "hangs-before"])(
   "a gateway of any name that %s may have the text",
-  async (mood) => {
+  async (failureMode) => {
     const all = names.map(async (name) => {
-      const { deliver, gateway, channel } = await start(name, () => mood, { timeoutMs: 2_000 });
+      const { deliver, gateway, channel } = await start(name, () => failureMode, { timeoutMs: 2_000 });
       expect(await failureOf(deliver(message("x")))).toMatchObject({ mayHaveLeft: true });
       expect(gateway.asked).toHaveLength(1);
-      expect(gateway.taken).toHaveLength(mood === "hangs-after" ? 1 : 0);
+      expect(gateway.taken).toHaveLength(failureMode === "hangs-after" ? 1 : 0);
       expect(channel.isOpen()).toBe(false);
     });
     await Promise.all(all);
@@ -117,8 +117,8 @@ test.each<Mood>(["hangs-after", "hangs-before"])(
 test.each(names.filter((name) => dialects[name].reference !== "none"))(
   "a page of somebody else with status 200 is no acceptance by %s",
   async (name) => {
-    for (const mood of ["answers-a-page", "answers-an-empty-object"] as const) {
-      const { deliver } = await start(name, () => mood);
+    for (const failureMode of ["answers-a-page", "answers-an-empty-object"] as const) {
+      const { deliver } = await start(name, () => failureMode);
       expect(await failureOf(deliver(message("x")))).toMatchObject({ mayHaveLeft: true });
     }
   },
@@ -255,8 +255,8 @@ test.each(["constructor", "__proto__", "toString"])(
 );
 
 test("no failure contains what was sent, or a key", async () => {
-  for (const mood of ["fails", "forbids", "resets-after", "truncates"] as const) {
-    const { deliver } = await start("vonage", () => mood);
+  for (const failureMode of ["fails", "forbids", "resets-after", "truncates"] as const) {
+    const { deliver } = await start("vonage", () => failureMode);
     const failure = await failureOf(deliver(message("PLANTED")));
     const shown = `${failure.message} ${JSON.stringify(failure)} ${failure.stack}`;
     for (const secret of ["PLANTED", "vonage-secret", "6281234567890"]) expect(shown).not.toContain(secret);

@@ -15,7 +15,7 @@ export interface Taken {
 }
 
 /** What a gateway does with a request. */
-export type Mood =
+export type FailureMode =
   | "accepts"
   /** A documented rejection of the message. */
   | "rejects"
@@ -46,7 +46,10 @@ export type Mood =
 const firstReference = 9_007_199_254_740_993n;
 
 /** An SMS gateway on loopback that speaks one dialect and behaves as the test says. */
-export const startGateway = async (dialect: Dialect, mood: (count: number) => Mood = () => "accepts") => {
+export const startGateway = async (
+  dialect: Dialect,
+  failureMode: (count: number) => FailureMode = () => "accepts",
+) => {
   const { all: taken, add, until } = openArrivals<Taken>();
   const asked: {
     readonly method: string;
@@ -89,7 +92,7 @@ export const startGateway = async (dialect: Dialect, mood: (count: number) => Mo
   };
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const now = mood(asked.length + 1);
+    const now = failureMode(asked.length + 1);
     if (now === "resets-before") {
       asked.push({ method: "", contentType: undefined, query: new URLSearchParams(), body: "" });
       return void request.socket.resetAndDestroy();

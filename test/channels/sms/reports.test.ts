@@ -7,9 +7,9 @@ import { bearer, plain, startReports } from "./report-steps.ts";
 const reporting = ["twilio", "vonage", "infobip", "kannel"] as const;
 
 /** A gateway that reports to the functions, and a channel to it. */
-const start = async (name: (typeof reporting)[number], mood?: Parameters<typeof startGateway>[1]) => {
+const start = async (name: (typeof reporting)[number], failureMode?: Parameters<typeof startGateway>[1]) => {
   const dialect = dialects[name];
-  const gateway = await startGateway(dialect, mood);
+  const gateway = await startGateway(dialect, failureMode);
   const reports = await startReports({ kota: dialect.settings(gateway.url, "unused") });
   const settings = settingsOf(dialect, gateway.url, reports.reportUrl());
   const opened = await openChannel(async () => settings).open();

@@ -3,7 +3,7 @@ import type postgres from "postgres";
 import { onTestFinished } from "vitest";
 import { ChannelFailure, type ConnectionState } from "#lib/channels/channel.ts";
 import { openAuthState } from "#lib/channels/whatsapp/link/auth-state.ts";
-import { openStanding } from "#lib/channels/whatsapp/link/standing.ts";
+import { openLoginHolds } from "#lib/channels/whatsapp/link/login-holds.ts";
 import type { Composition } from "#lib/channels/whatsapp/message/composition.ts";
 import type { WhatsAppSettings } from "#lib/channels/whatsapp/settings.ts";
 import { WhatsApp } from "#lib/channels/whatsapp/whatsapp.ts";
@@ -85,7 +85,7 @@ export const linkWhatsApp = async ({ fake, sql, settings, payloads, epoch }: Lin
   const platform = new WhatsApp({
     settings: { ...settingsOf(fake), ...settings },
     auth,
-    standing: openStanding(sql),
+    loginHolds: openLoginHolds(sql),
     findPayload: async (id) => payloads?.get(id),
   });
   onTestFinished(() => platform.stop());

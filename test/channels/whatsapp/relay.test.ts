@@ -78,7 +78,7 @@ describe("a message", () => {
     const stranger = text("hi", { phone: "6281299999999" });
     const payload = await platform.compose(stranger, never);
     expect(await failureOf(platform.send(payload, never))).toMatchObject({
-      reason: "no-recipient",
+      reason: "not-registered",
       mayHaveLeft: false,
     });
     expect(scene.fake.arrivalsOf(stranger.id)).toBe(0);

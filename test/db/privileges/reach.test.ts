@@ -98,7 +98,10 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
     relations: {
       "messaging.account": read,
       ...columns("messaging.callback", "disabled_at failures host id sender"),
-      ...columns("messaging.callback_event", "at attempts callback_id due_at given_up_at last_status retry_until seq"),
+      ...columns(
+        "messaging.callback_event",
+        "at attempts callback_id due_at given_up_at last_status retry_until seq",
+      ),
       ...columns("messaging.contact", "number phone since"),
       ...columns("messaging.control", "answer paused paused_at unresolved unresolved_at"),
       "messaging.ending": read,

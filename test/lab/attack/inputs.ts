@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { listFaults, rowOf } from "#lib/openapi/errors.ts";
 import { routes } from "#lib/routes/index.ts";
 import type { Route } from "#lib/routes/route.ts";
@@ -16,7 +16,7 @@ const listAllowed = (route: Route): Set<string> => {
   const answers = listFaults(route)
     .map((name) => ({ name, row: rowOf(name, route) }))
     .filter(({ name, row }) => row.status < 500 || allowedFailures.includes(name))
-    .map(({ row }) => `${row.status} ${route.errors.body(new Fault(row), "").code}`);
+    .map(({ row }) => `${row.status} ${route.errors.body(new ApiError(row), "").code}`);
   return new Set(answers);
 };
 

@@ -53,7 +53,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     within(await startScene(20), async (scene) => {
       const trials = {
         "task killed 20 times, 2,000 sends": () => crashAlone(scene, { messages: 2_000, kills: 20 }),
-        "task killed 20 times, the platform's mood changed each time, 1,000 sends": () =>
+        "task killed 20 times, the platform's failure mode changed each time, 1,000 sends": () =>
           crashInMoods(scene, { messages: 1_000, kills: 20 }),
         "leader of two killed 10 times, 500 sends": () => crashLeader(scene, { messages: 500, kills: 10 }),
         "leader of two cut off 10 times, 500 sends": () => cutLeader(scene, { messages: 500, kills: 10 }),

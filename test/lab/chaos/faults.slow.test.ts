@@ -17,7 +17,7 @@ describe("every accepted message arrives once, in order and readable", { timeout
     expect(await crashAlone(scene, { messages: 140, kills: 3 })).toMatchObject(good(140));
   });
 
-  test("when the task is killed while the platform's mood changes", async () => {
+  test("when the task is killed while the platform's failure mode changes", async () => {
     expect(await crashInMoods(scene, { messages: 140, kills: 4 })).toMatchObject(good(140));
   });
 

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import type { FailureModes } from "../../../infra/local/whatsapp/behaviour.ts";
 import { Load } from "./load.ts";
 import type { Scene } from "./scene.ts";
 import { judge, type Verdict } from "./verdict.ts";
@@ -71,7 +71,7 @@ export const crashAlone = async (scene: Scene, crashes: Crashes): Promise<CrashV
 };
 
 /** All of them end: every message arrives. */
-const moods: readonly Misbehaviour[] = [
+const failureModes: readonly FailureModes[] = [
   {},
   { contacts: { reachedBy: "lid" } },
   { contacts: { reachedBy: "number" } },
@@ -95,12 +95,12 @@ const closings = ["drop", 428, 500, 503, 515] as const;
 
 const pick = <T>(all: readonly T[]): T => all[Math.floor(Math.random() * all.length)] as T;
 
-/** One task, killed at random moments, whose platform has another mood after each and closes the connection in between. */
+/** One task, killed at random moments, whose platform has another failure mode after each and closes the connection in between. */
 export const crashInMoods = async (scene: Scene, crashes: Crashes): Promise<CrashVerdict> => {
   const { platform, fleet } = scene;
   await fleet.grow(1);
   const verdict = await spread(scene, crashes, async () => {
-    platform.behave({ receipts: ["delivered"], ...pick(moods) });
+    platform.behave({ receipts: ["delivered"], ...pick(failureModes) });
     const restart = await fleet.crash(0);
     return async () => {
       await restart();

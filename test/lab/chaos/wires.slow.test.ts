@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Fault } from "#lib/errors/fault.ts";
+import { ApiError } from "#lib/errors/api-error.ts";
 import { type System, serveHttp } from "../../../infra/local/loopback.ts";
 import { demoPhone } from "../../../infra/local/messenger/messenger.ts";
 import { useOwnCity } from "../../steps/city/own-city.ts";
@@ -82,7 +82,7 @@ const asks: Readonly<Record<Ask, () => Promise<string>>> = {
   download: () =>
     download(session.mediaUrl, { timeoutMs: 3_000 }).then(
       () => "200",
-      (error: unknown) => (error instanceof Fault ? `${error.status} ${error.code}` : String(error)),
+      (error: unknown) => (error instanceof ApiError ? `${error.status} ${error.code}` : String(error)),
     ),
 };
 

@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import sharp from "sharp";
 import type { ConnectionState } from "#lib/channels/channel.ts";
 import { openAuthState } from "#lib/channels/whatsapp/link/auth-state.ts";
-import { openStanding } from "#lib/channels/whatsapp/link/standing.ts";
+import { openLoginHolds } from "#lib/channels/whatsapp/link/login-holds.ts";
 import type { Composition } from "#lib/channels/whatsapp/message/composition.ts";
 import type { WhatsAppSettings } from "#lib/channels/whatsapp/settings.ts";
 import { WhatsApp } from "#lib/channels/whatsapp/whatsapp.ts";
@@ -134,7 +134,7 @@ export const checkPlatform = async (options: CheckOptions): Promise<readonly Row
     repeats += 1;
     return payloads.get(id);
   };
-  const whatsApp = new WhatsApp({ settings, auth: own.auth, standing: openStanding(sql), findPayload });
+  const whatsApp = new WhatsApp({ settings, auth: own.auth, loginHolds: openLoginHolds(sql), findPayload });
   const receipts = collectReceipts(whatsApp);
   const { rows, run } = startRows();
 

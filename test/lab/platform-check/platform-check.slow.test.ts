@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { ownVersion } from "#lib/channels/whatsapp/link/web-version.ts";
-import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import type { FailureModes } from "../../../infra/local/whatsapp/behaviour.ts";
 import { type Platform, startPlatform } from "../../../infra/local/whatsapp/platform.ts";
 import { callCommand } from "../../steps/command.ts";
 import { createDatabase } from "../../steps/temporary-database.ts";
@@ -82,7 +82,7 @@ test("a working platform passes every step, and the own number alone gets one me
   expect(platform.faults).toEqual([]);
 });
 
-test.each<[string, Misbehaviour, Record<string, string>, string]>([
+test.each<[string, FailureModes, Record<string, string>, string]>([
   [
     "rejects a message",
     { nack: { code: 463, messages: 1 } },
@@ -110,9 +110,9 @@ test.each<[string, Misbehaviour, Record<string, string>, string]>([
   ["garbles a message", { askAgain: 1 }, { "Readable at once": "failed" }, "asked 1 times"],
 ])(
   "a platform that %s fails the steps that it breaks, and the link is removed",
-  async (_, mood, changed, seen) => {
+  async (_, failureMode, changed, seen) => {
     const platform = await startFake();
-    platform.behave(mood);
+    platform.behave(failureMode);
     const rows = await check(platform);
     expect(outcomes(rows)).toEqual({ ...allPassed, ...changed });
     expect(failed(rows)[0]?.seen).toContain(seen);

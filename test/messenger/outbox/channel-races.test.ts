@@ -21,8 +21,8 @@ useChannels();
 test("a notice that an earlier attempt may have sent goes on to no channel when a later one fails", async () => {
   await put("notice");
   await requeue(sql, await compose(), 0);
-  await markFailed(sql, await compose(), reasons.unregistered);
-  expect(await look("notice")).toBe(`UNCERTAIN main ${reasons.unregistered}`);
+  await markFailed(sql, await compose(), reasons.notRegistered);
+  expect(await look("notice")).toBe(`UNCERTAIN main ${reasons.notRegistered}`);
   await applyReceipt(sql, firstAccount, "notice", "DELIVERED");
   expect(await look("notice")).toBe("DELIVERED main");
 });
@@ -30,7 +30,7 @@ test("a notice that an earlier attempt may have sent goes on to no channel when 
 test("a code that an earlier attempt may have sent is uncertain when a later one and the next channel fail", async () => {
   await put("code");
   await requeue(sql, await compose(), 0);
-  await markFailed(sql, await compose(), reasons.unregistered);
+  await markFailed(sql, await compose(), reasons.notRegistered);
   expect(await look("code")).toBe("PENDING gateway");
   await markFailed(sql, await compose(sms), reasons.unprepared);
   expect(await look("code")).toBe(`UNCERTAIN gateway ${reasons.unprepared}`);

@@ -13,7 +13,7 @@ useChannels();
 
 test("a notice that its channel cannot send begins anew at the next one", async () => {
   await put("notice");
-  await markFailed(sql, await compose(), reasons.unregistered);
+  await markFailed(sql, await compose(), reasons.notRegistered);
   expect(await look("notice")).toBe("PENDING gateway");
   const again = await compose(sms);
   expect([again.attempts, again.payload]).toEqual([1, null]);
@@ -23,8 +23,8 @@ test("a notice that its channel cannot send begins anew at the next one", async 
 
 test("a bulk message that its channel cannot send has failed", async () => {
   await put("bulk");
-  await markFailed(sql, await compose(), reasons.unregistered);
-  expect(await look("bulk")).toBe(`FAILED main ${reasons.unregistered}`);
+  await markFailed(sql, await compose(), reasons.notRegistered);
+  expect(await look("bulk")).toBe(`FAILED main ${reasons.notRegistered}`);
 });
 
 test("a message to a number that has opted out goes on to no channel", async () => {

@@ -219,7 +219,7 @@ test("an unsent message expires; one that may have left becomes uncertain, five 
 
 describe("the registration of a number", () => {
   test.each([
-    ["unregistered", undefined, "1 hour"],
+    ["notRegistered", undefined, "1 hour"],
     ["registered", "canonical", "7 days"],
   ])("if %s (%s), is looked up again after %s, not before", async (_, registered, age) => {
     let asked = 0;

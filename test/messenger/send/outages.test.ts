@@ -111,7 +111,7 @@ test("an outage of the platform's directory ends with its answer that a number i
 
 test("an outage of the platform's directory ends with its answer that a number has no devices", async () => {
   platform.verdicts = async () => {
-    throw new ChannelFailure("no-devices", false);
+    throw new ChannelFailure("no-device", false);
   };
   await lead();
   pacing.outages.record("directory", steadyNow());

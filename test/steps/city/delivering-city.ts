@@ -1,6 +1,6 @@
 import { normalizeMessageContent } from "baileys";
 import { beforeAll, expect } from "vitest";
-import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import type { FailureModes } from "../../../infra/local/whatsapp/behaviour.ts";
 import type { Received } from "../../../infra/local/whatsapp/phone.ts";
 import type { Platform } from "../../../infra/local/whatsapp/platform.ts";
 import { messagingClient } from "../messaging.ts";
@@ -19,7 +19,7 @@ interface DeliveringCity {
 const timeoutMs = 90_000;
 
 /** A city for one test file with a messenger process, and the fake platform in this process. */
-export const useDeliveringCity = (misbehaviour: Misbehaviour = {}): DeliveringCity => {
+export const useDeliveringCity = (misbehaviour: FailureModes = {}): DeliveringCity => {
   const own = useOwnCity(() => ({ messenger: "fake" }));
   let platform: Platform;
   let client: DeliveringCity["client"];

@@ -3,7 +3,7 @@ import type postgres from "postgres";
 import { inTime } from "#lib/db/outage.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
-import { openStanding } from "./standing.ts";
+import { openLoginHolds } from "./login-holds.ts";
 
 export interface AuthStateOptions {
   readonly sql: postgres.Sql;
@@ -202,7 +202,7 @@ export const openAuthState = async (options: AuthStateOptions): Promise<AuthStat
         await tx`delete from messaging.auth_key where account = ${account}`;
         // until it connects with a number again, the account is given no messages
         await tx`update messaging.account set number = null where id = ${account}`;
-        if (holdCode !== undefined) await openStanding(tx, account).hold(holdCode, undefined);
+        if (holdCode !== undefined) await openLoginHolds(tx, account).hold(holdCode, undefined);
       });
       creds = baileys.initAuthCreds();
     },

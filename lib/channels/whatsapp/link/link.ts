@@ -1,11 +1,11 @@
 import { ChannelFailure, type Stateless } from "../../channel.ts";
 import type { AuthState } from "./auth-state.ts";
+import type { LoginHolds } from "./login-holds.ts";
 import { insist } from "./logins.ts";
-import type { Standing } from "./standing.ts";
 
 export interface LinkOptions {
   readonly auth: AuthState;
-  readonly standing: Standing;
+  readonly loginHolds: LoginHolds;
   readonly show: (state: Stateless) => void;
 }
 
@@ -74,7 +74,7 @@ export class Link {
 
   async #clear(): Promise<void> {
     await this.#options.auth.clear();
-    await this.#options.standing.release();
+    await this.#options.loginHolds.release();
     this.#clearing?.resolve();
     this.#clearing = undefined;
     this.#options.show({ kind: "unpaired" });

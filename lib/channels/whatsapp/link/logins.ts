@@ -4,8 +4,8 @@ import { steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { ChannelFailure, type Stateless } from "../../channel.ts";
 import type { AuthState } from "./auth-state.ts";
+import type { LoginHolds } from "./login-holds.ts";
 import type { NextStep } from "./reconnection.ts";
-import type { Standing } from "./standing.ts";
 import { AnnouncedVersion } from "./web-version.ts";
 
 /** A timer of 25 days or more fires at once. */
@@ -13,7 +13,7 @@ const maxTimerMs = 86_400_000;
 
 export interface LoginOptions {
   readonly auth: AuthState;
-  readonly standing: Standing;
+  readonly loginHolds: LoginHolds;
   readonly webVersion?: string | undefined;
   readonly versionUrl?: string | undefined;
   /** Whether pairing starts without an operator after the platform has removed the link. */
@@ -40,7 +40,7 @@ export class Logins {
   async awaitHold(signal: AbortSignal): Promise<void> {
     const ends = this.#begin(signal);
     const wait = async () => {
-      const hold = await this.#options.standing.findHold();
+      const hold = await this.#options.loginHolds.findHold();
       if (hold) await this.#wait(hold.code, hold.leftMs, ends);
     };
     await insist("read whether logins are held", wait, ends);
@@ -86,7 +86,7 @@ export class Logins {
   }
 
   async #relink(code: number, afterMs: number, signal: AbortSignal, ends: AbortSignal): Promise<boolean> {
-    const { auth, standing, pairsByItself, show } = this.#options;
+    const { auth, loginHolds, pairsByItself, show } = this.#options;
     // a pairing code that nobody has entered makes a login of an unlinked device
     const isLinked = auth.isPaired();
     if (isLinked) {
@@ -94,15 +94,15 @@ export class Logins {
       await insist("delete the keys of the removed link", () => auth.clear(code), signal);
     }
     await this.#wait(code, isLinked && !pairsByItself ? undefined : afterMs, ends);
-    if (isLinked && pairsByItself) await insist("release logins", () => standing.release(), signal);
+    if (isLinked && pairsByItself) await insist("release logins", () => loginHolds.release(), signal);
     await this.#release(signal);
     return isLinked;
   }
 
   /** Stores a hold while waiting; no longer than that: after the release it would block the next start. */
   async #hold(code: number, forMs: number | undefined, ends: AbortSignal): Promise<void> {
-    const { standing } = this.#options;
-    const stored = insist("store that logins are held", () => standing.hold(code, forMs), ends);
+    const { loginHolds } = this.#options;
+    const stored = insist("store that logins are held", () => loginHolds.hold(code, forMs), ends);
     await this.#wait(code, forMs, ends);
     await stored;
   }
@@ -125,7 +125,7 @@ export class Logins {
   /** Releases the hold if the operator wants it, now that no other is being stored. */
   async #release(signal: AbortSignal): Promise<void> {
     if (!this.#resuming) return;
-    const isReleased = await insist("release logins", () => this.#options.standing.release(), signal);
+    const isReleased = await insist("release logins", () => this.#options.loginHolds.release(), signal);
     if (isReleased) this.#resuming.resolve();
     else this.#resuming.reject(new ChannelFailure("aborted", false));
     this.#resuming = undefined;

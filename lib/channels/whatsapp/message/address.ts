@@ -9,7 +9,7 @@ import { askDirectory } from "./number-lookup.ts";
  */
 
 /** What came of sending to one address; `no-devices`: the platform lists none, so that nothing was sent. */
-export type Attempt = SendOutcome | "no-devices";
+export type Attempt = SendOutcome | "no-device";
 
 /** Connections whose account is not migrated. */
 const unmigrated = new WeakSet<WASocket>();
@@ -25,7 +25,7 @@ const firstAddress = async (socket: WASocket, jid: string): Promise<string> =>
   unmigrated.has(socket) ? jid : ((await findLid(socket, jid)) ?? jid);
 
 const isRefused = (attempt: Attempt, code: string): boolean =>
-  attempt !== "no-devices" && attempt.outcome === "refused" && attempt.code === code;
+  attempt !== "no-device" && attempt.outcome === "refused" && attempt.code === code;
 
 /**
  * Sends to the LID where account and contact have one, and once to the other address where the first is wrong.
@@ -41,15 +41,15 @@ export const sendToEither = async (
   const first = await firstAddress(socket, jid);
   const wasLid = isLidUser(first) === true;
   const attempt = await sendTo(first);
-  if (attempt !== "no-devices" && !isRefused(attempt, wasLid ? "400" : "463")) return attempt;
+  if (attempt !== "no-device" && !isRefused(attempt, wasLid ? "400" : "463")) return attempt;
   const other = wasLid ? jid : await findLid(socket, jid);
   if (!other) return attempt;
   const second = await sendTo(other);
   // the other address is wrong as well: what the first was refused for says more
-  if (second === "no-devices" || (!wasLid && isRefused(second, "400"))) return attempt;
+  if (second === "no-device" || (!wasLid && isRefused(second, "400"))) return attempt;
   if (second.outcome === "acked") {
     if (!wasLid) unmigrated.delete(socket);
-    else if (attempt !== "no-devices") unmigrated.add(socket);
+    else if (attempt !== "no-device") unmigrated.add(socket);
   }
   return second;
 };

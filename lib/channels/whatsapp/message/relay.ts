@@ -44,7 +44,7 @@ const listen = (socket: WASocket, id: string) => {
 const failureWithoutDevices = async (socket: WASocket, jid: string): Promise<ChannelFailure> => {
   const answers = await askDirectory(socket.onWhatsApp(jid));
   if (!answers) return new ChannelFailure("directory-failed", false);
-  return new ChannelFailure(answers.some(({ exists }) => exists) ? "no-devices" : "no-recipient", false);
+  return new ChannelFailure(answers.some(({ exists }) => exists) ? "no-device" : "not-registered", false);
 };
 
 /**
@@ -72,7 +72,7 @@ export const send = async (socket: WASocket, options: SendOptions): Promise<Send
       if (!(error instanceof ChannelFailure)) devices.del(userOf(address));
       throw error;
     });
-    if (!opened) return "no-devices";
+    if (!opened) return "no-device";
     devices.recordUse(jid, opened.users);
     let answer: Promise<SendOutcome>;
     try {
@@ -98,7 +98,7 @@ export const send = async (socket: WASocket, options: SendOptions): Promise<Send
   };
   const relay = async (): Promise<SendOutcome> => {
     const attempt = await sendToEither(socket, jid, sendTo);
-    if (attempt === "no-devices") throw await failureWithoutDevices(socket, jid);
+    if (attempt === "no-device") throw await failureWithoutDevices(socket, jid);
     return attempt;
   };
   const answered = sendProgress.run(progress, relay).catch((cause: unknown) => {

@@ -9,7 +9,7 @@ import { listSenderSummaries } from "#lib/console/state/senders.ts";
 import { readConsoleState } from "#lib/console/state/state.ts";
 import { findAnswer, findUnresolved } from "#lib/messenger/outbox/answer.ts";
 import { listSenders } from "#lib/messenger/outbox/list.ts";
-import { listHeld } from "#lib/messenger/outbox/next.ts";
+import { explainQueue } from "#lib/messenger/outbox/next.ts";
 import { findPause } from "#lib/messenger/outbox/pause.ts";
 import type { Ground, Measurable } from "./groups.ts";
 import { numbers, phoneOf, senders } from "./message-data.ts";
@@ -58,7 +58,7 @@ export async function* consoleCases({
         number: numbers[1],
         isDatabaseUp: async () => true,
         explain: async (inside, ids) => {
-          await listHeld(inside, restrictions(1, 1), ids);
+          await explainQueue(inside, restrictions(1, 1), ids);
           return new Map();
         },
         filter: {},

@@ -1,6 +1,6 @@
 import {
+  explainQueue,
   listAwaited,
-  listHeld,
   OpenFrom,
   Rotation,
   releaseDue,
@@ -45,7 +45,10 @@ export async function* sendCases({ owner, sql, parts }: Ground): AsyncGenerator<
       select id from messaging.message where is_open and quiet_hours is ${kind === "quiet" ? owner`not null` : owner`null`}
         and held_until is ${kind === "quiet" || kind === "scheduled" ? owner`not null` : owner`null`} order by seq desc limit 50`;
     const ids = rows.map(({ id }) => id);
-    return { name: `send: why 50 wait, ${what}`, run: () => listHeld(sql, restrictions(1, atLimit), ids) };
+    return {
+      name: `send: why 50 wait, ${what}`,
+      run: () => explainQueue(sql, restrictions(1, atLimit), ids),
+    };
   };
   const add = async (kind: Kind) => {
     await addOpen(owner, kind, parts);

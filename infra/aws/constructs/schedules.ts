@@ -23,7 +23,7 @@ interface Entry {
 }
 
 /** The schedules of a function, and their role, which may invoke only this function. */
-export class Timetable extends Construct {
+export class Schedules extends Construct {
   readonly #props: TimetableProps;
   readonly #role: Role;
 

@@ -1,8 +1,8 @@
-import type { FaultName } from "#lib/errors/table.ts";
+import type { ErrorName } from "#lib/errors/table.ts";
 import type { Text } from "../words.ts";
 
 /** What each fault means and what the caller can do about it. */
-export const faultWords: Readonly<Record<FaultName, Text>> = {
+export const errorWords: Readonly<Record<ErrorName, Text>> = {
   invalidRequest: {
     en: "A parameter or field is missing, repeated or invalid, a query parameter is unknown, or the body does not match its Content-Type. Correct what the message names, then send the request again.",
     id: "Ada parameter atau field yang kurang, berulang, atau tidak valid, ada parameter query yang tidak dikenal, atau body tidak sesuai dengan Content-Type. Perbaiki yang disebut dalam pesan, lalu kirim ulang.",

@@ -5,7 +5,7 @@ export interface FieldError {
 }
 
 /** What the caller of a request that failed gets: a row of `table.ts`. */
-export interface FaultRow {
+export interface ErrorRow {
   readonly status: number;
   /** In lower case; each envelope spells it in its own way. */
   readonly code: string;
@@ -15,19 +15,19 @@ export interface FaultRow {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-interface FaultOptions extends ErrorOptions {
+interface ApiErrorOptions extends ErrorOptions {
   errors?: readonly FieldError[];
 }
 
 /** A failure the caller may see. Anything else that is thrown is a 500 that says nothing. */
-export class Fault extends Error implements FaultRow {
-  override readonly name = "Fault";
+export class ApiError extends Error implements ErrorRow {
+  override readonly name = "ApiError";
   declare readonly status: number;
   declare readonly code: string;
   declare readonly retryAfterSeconds: number | undefined;
   readonly errors: readonly FieldError[];
 
-  constructor(row: FaultRow, { errors = [], ...options }: FaultOptions = {}) {
+  constructor(row: ErrorRow, { errors = [], ...options }: ApiErrorOptions = {}) {
     super(row.message, options);
     Object.assign(this, row);
     this.errors = errors;

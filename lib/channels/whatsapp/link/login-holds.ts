@@ -11,7 +11,7 @@ interface Hold {
 }
 
 /** What must outlive a restart about logging in, besides the keys. */
-export interface Standing {
+export interface LoginHolds {
   findHold(): Promise<Hold | undefined>;
   /** @param forMs undefined: until an operator acts. */
   hold(code: number, forMs: number | undefined): Promise<void>;
@@ -23,7 +23,7 @@ export interface Standing {
  *
  * @param account by default that of a new stage.
  */
-export const openStanding = (sql: postgres.ISql, account: number = firstAccount): Standing => ({
+export const openLoginHolds = (sql: postgres.ISql, account: number = firstAccount): LoginHolds => ({
   async findHold() {
     const [row] = await inTime(sql<{ code: number; leftMs: number | null }[]>`
       select hold_code as code, (extract(epoch from hold_until - now()) * 1000)::float8 as "leftMs"
