@@ -1,7 +1,7 @@
+import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { ListObjectVersionsCommand, type ListObjectVersionsOutput, S3Client } from "@aws-sdk/client-s3";
 import { type Anchor, findAnchor } from "#lib/maintenance/anchor.ts";
 import { CommandError, explainAwsError } from "./command.ts";
-import { readOutputs } from "./stack-outputs.ts";
 
 /** An object of the bucket. Several may be of the same seal: somebody added them, because none can be replaced. */
 export interface StoredAnchor extends Anchor {
@@ -56,4 +56,18 @@ export const findBucket = async (stage: string): Promise<string> => {
   const bucket = output("AuditAnchors");
   if (!bucket) throw new CommandError(`The stage ${stage} has no bucket for the audit. Deploy it first.`);
   return bucket;
+};
+
+/**
+ * Reads the outputs of a stage's stack.
+ *
+ * @param part of the stack's name, such as `jobs`.
+ * @returns a function that finds a value by its key; empty when the stack lacks the output.
+ * @throws the error of AWS, as for an unknown stage.
+ */
+export const readOutputs = async (stage: string, part: string): Promise<(key: string) => string> => {
+  const { Stacks } = await new CloudFormationClient({}).send(
+    new DescribeStacksCommand({ StackName: `municipal-${stage}-${part}` }),
+  );
+  return (key) => Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === key)?.OutputValue ?? "";
 };

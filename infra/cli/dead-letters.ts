@@ -6,9 +6,9 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
+import { readOutputs } from "./audit-anchors.ts";
 import { CommandError, exitCodes, explainAwsError, type Reply } from "./command.ts";
 import { formatTable, formatTime } from "./output.ts";
-import { readOutputs } from "./stack-outputs.ts";
 import { noun, requireStage } from "./stage.ts";
 
 /** The parts of a stage's jobs stack that the command uses; empty when the stack lacks the output. */

@@ -2,8 +2,8 @@ import { badRequest } from "#lib/errors/invalid-input.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import { maxAnswerLength } from "#lib/messenger/outbox/answer.ts";
 import type { Notice } from "./login/operator-login.ts";
+import type { Acts } from "./panels/acts.ts";
 import { type Action, type Form, findPhone, findRun, performAction } from "./perform.ts";
-import type { Acts } from "./state/acts.ts";
 
 /** The name of the account that the action is about; undefined for the only one. */
 type Chosen = string | undefined;

@@ -5,10 +5,10 @@ import { BulkName, type MessageClass } from "#lib/messaging/submission.ts";
 import { bulkClasses } from "#lib/notification/bulk-template.ts";
 import { RunError } from "#lib/notification/dispatch.ts";
 import { maxTemplateLength, TemplateError, TemplateName } from "#lib/notification/template-version.ts";
+import type { BulkDesk, BulkWish, ShownPreview } from "./bulk-state.ts";
 import type { Notice } from "./login/operator-login.ts";
+import type { Acts } from "./panels/acts.ts";
 import { type Action, type Form, performAction } from "./perform.ts";
-import type { Acts } from "./state/acts.ts";
-import type { BulkDesk, BulkWish, ShownPreview } from "./state/bulk.ts";
 import type { Words } from "./words/en.ts";
 
 export interface BulkOptions {

@@ -6,13 +6,13 @@ import { log } from "#lib/log.ts";
 import { BulkName } from "#lib/messaging/submission.ts";
 import { onceClosed } from "#lib/once-closed.ts";
 import { type BulkOptions, bulkActionNames, performBulk } from "./bulk-action.ts";
+import type { BulkState, ShownPreview } from "./bulk-state.ts";
 import type { OperatorLogin, OperatorLogins } from "./login/operator-login.ts";
 import type { LoginOptions } from "./login-routes.ts";
 import { findLogin, leadToLogin, operatorsOnly } from "./operator-request.ts";
-import { bulkHome, renderBulkPage } from "./page/bulk-page.ts";
-import { renderError } from "./page/page.ts";
+import { renderError } from "./page.ts";
+import { bulkHome, renderBulkPage } from "./panels/bulk.ts";
 import { accountOf, fieldOf, languageOf, sendPage } from "./request.ts";
-import type { BulkState, ShownPreview } from "./state/bulk.ts";
 import { languages } from "./words/language.ts";
 
 /** A file of 20,000 recipients with 200 bytes each. */

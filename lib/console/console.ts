@@ -6,15 +6,14 @@ import { type Actions, actionNames, perform } from "./action.ts";
 import { icon, idiomorph, script, style } from "./assets.ts";
 import type { BulkOptions } from "./bulk-action.ts";
 import { serveBulk } from "./bulk-routes.ts";
-import { formatCookie } from "./login/cookie.ts";
+import { formatCookie, isAddressedToConsole, isFromOwnPage, isOverTls } from "./login/cookie.ts";
 import { type MessageFilter, type OperatorLogin, OperatorLogins } from "./login/operator-login.ts";
-import { isAddressedToConsole, isFromOwnPage, isOverTls } from "./login/origin.ts";
 import { type LoginOptions, serveLogin } from "./login-routes.ts";
 import { operatorsOnly } from "./operator-request.ts";
-import { renderError, renderPage } from "./page/page.ts";
+import { renderError, renderPage } from "./page.ts";
+import { readFilter } from "./panels/messages.ts";
 import { accountOf, fieldOf, languageCookie, languageOf, sendPage } from "./request.ts";
-import { readFilter } from "./state/messages.ts";
-import type { ConsoleState } from "./state/state.ts";
+import type { ConsoleState } from "./state.ts";
 import { isLanguage, languages } from "./words/language.ts";
 
 export interface ConsoleOptions extends Actions, Pick<BulkOptions, "bulk">, Omit<LoginOptions, "now"> {

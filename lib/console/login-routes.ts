@@ -2,17 +2,16 @@ import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
-import { formatCookie, readCookie } from "./login/cookie.ts";
+import { formatCookie, isFromElsewhere, isOverTls, readCookie } from "./login/cookie.ts";
 import type { Issuer } from "./login/issuer.ts";
 import { findAgain, findOperator, type LocalUser } from "./login/local-users.ts";
 import type { Method, OperatorLogins } from "./login/operator-login.ts";
-import { isFromElsewhere, isOverTls } from "./login/origin.ts";
 import { PendingLogins } from "./login/pending-login.ts";
 import type { Operator } from "./login/roles.ts";
 import { Throttle } from "./login/throttle.ts";
-import { renderContinue, renderLogin } from "./page/page.ts";
+import { renderContinue, renderLogin } from "./page.ts";
+import type { Acts } from "./panels/acts.ts";
 import { fieldOf, languageOf, sendPage } from "./request.ts";
-import type { Acts } from "./state/acts.ts";
 import { languages } from "./words/language.ts";
 
 export interface LoginOptions {

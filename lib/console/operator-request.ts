@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { isOverTls } from "./login/cookie.ts";
 import type { OperatorLogin, OperatorLogins } from "./login/operator-login.ts";
-import { isOverTls } from "./login/origin.ts";
 import { confirmOperator, type LoginOptions } from "./login-routes.ts";
 
 type Answer = (login: OperatorLogin, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;

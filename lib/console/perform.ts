@@ -6,7 +6,7 @@ import { readPhone } from "#lib/messaging/phone-reading.ts";
 import { BulkName } from "#lib/messaging/submission.ts";
 import type { Notice } from "./login/operator-login.ts";
 import { isAllowed, type Operator, type Role } from "./login/roles.ts";
-import type { Acts } from "./state/acts.ts";
+import type { Acts } from "./panels/acts.ts";
 import type { Words } from "./words/en.ts";
 
 /** With those of acts.ts less than the timeout of the page: the notice can say which component is not responding. */

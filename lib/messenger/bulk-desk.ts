@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type postgres from "postgres";
-import { type BulkDesk, type BulkWish, readBulkState } from "#lib/console/state/bulk.ts";
+import { type BulkDesk, type BulkWish, readBulkState } from "#lib/console/bulk-state.ts";
 import { log } from "#lib/log.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
 import { Batch, type Submission } from "#lib/messaging/submission.ts";

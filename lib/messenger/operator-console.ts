@@ -1,12 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import type postgres from "postgres";
 import type { WhatsApp } from "#lib/channels/whatsapp/whatsapp.ts";
+import type { BulkDesk } from "#lib/console/bulk-state.ts";
 import { registerConsole } from "#lib/console/console.ts";
 import { type IssuerSettings, openIssuer } from "#lib/console/login/issuer.ts";
 import type { LocalUser } from "#lib/console/login/local-users.ts";
-import { openActs } from "#lib/console/state/acts.ts";
-import type { BulkDesk } from "#lib/console/state/bulk.ts";
-import { type Connection, readConsoleState } from "#lib/console/state/state.ts";
+import { openActs } from "#lib/console/panels/acts.ts";
+import { type Connection, readConsoleState } from "#lib/console/state.ts";
 import { isDatabaseUp } from "#lib/db/outage.ts";
 import { steadyNow } from "#lib/deadline.ts";
 import { ApiError } from "#lib/errors/api-error.ts";
@@ -15,8 +15,8 @@ import { setPreference, type Wish } from "#lib/notification/opt-out.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
 import { setAnswer, settleUnresolved } from "./outbox/answer.ts";
 import { cancelRun } from "./outbox/cancel.ts";
+import { setPaused } from "./outbox/depth.ts";
 import type { Obstacle } from "./outbox/message.ts";
-import { setPaused } from "./outbox/pause.ts";
 import { explainWaiting } from "./send/waiting.ts";
 import type { Leadership } from "./term.ts";
 

@@ -3,7 +3,7 @@ import type postgres from "postgres";
 import { ApiError } from "#lib/errors/api-error.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
 import { AudienceError, type AudienceRow, readAudience } from "./audience.ts";
-import type { NotifyContext } from "./context.ts";
+import { type NotifyContext, retryDeadline, withRetry } from "./context.ts";
 import { createDraft, respectsOptOut } from "./draft.ts";
 import type { ScheduleInput } from "./event.ts";
 import { findJob, type Job } from "./jobs.ts";
@@ -16,7 +16,6 @@ import {
   type RecipientOutcome,
   storeOutcomes,
 } from "./recipient.ts";
-import { retryDeadline, withRetry } from "./retry.ts";
 import { closeRun, openRun, type Run } from "./run.ts";
 import type { Template } from "./template.ts";
 import { resolveTemplate } from "./template-version.ts";

@@ -1,10 +1,9 @@
 import { ApiError } from "#lib/errors/api-error.ts";
 import { log } from "#lib/log.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
-import type { NotifyContext } from "./context.ts";
+import { type NotifyContext, retryDeadline, withRetry } from "./context.ts";
 import { createDraft, respectsOptOut } from "./draft.ts";
 import { listOptedOut } from "./opt-out.ts";
-import { retryDeadline, withRetry } from "./retry.ts";
 import { resolveTemplate } from "./template-version.ts";
 
 export interface NotificationRequest {

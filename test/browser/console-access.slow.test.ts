@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openIssuer } from "#lib/console/login/issuer.ts";
-import type { ConsoleState } from "#lib/console/state/state.ts";
+import type { ConsoleState } from "#lib/console/state.ts";
 import { createConsole, operator } from "../steps/console.ts";
 import { connected, pairing } from "../steps/console-state.ts";
 import { startIssuer } from "../steps/issuer.ts";

@@ -1,7 +1,7 @@
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, vi } from "vitest";
-import type { ConsoleState } from "#lib/console/state/state.ts";
+import type { ConsoleState } from "#lib/console/state.ts";
 import { createConsole, operator } from "../steps/console.ts";
 import { launchBrowser } from "./browser.ts";
 

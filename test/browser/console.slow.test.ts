@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { create } from "qrcode";
 import sharp from "sharp";
 import { expect, test } from "vitest";
-import type { ConsoleState } from "#lib/console/state/state.ts";
+import type { ConsoleState } from "#lib/console/state.ts";
 import { connected, pairing, qrText } from "../steps/console-state.ts";
 import { openLoggedIn, stageBrowser } from "./console-pages.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { listAlerts } from "#lib/console/page/alerts.ts";
-import type { View } from "#lib/console/page/view.ts";
-import type { CallbackSummary } from "#lib/console/state/callbacks.ts";
-import type { Connection, ConsoleState } from "#lib/console/state/state.ts";
+import { listAlerts } from "#lib/console/panels/alerts.ts";
+import type { CallbackSummary } from "#lib/console/panels/callbacks.ts";
+import type { Connection, ConsoleState } from "#lib/console/state.ts";
+import type { View } from "#lib/console/view.ts";
 import { type Language, languages } from "#lib/console/words/language.ts";
 import { connected } from "../steps/console-state.ts";
 import { openLoggedIn } from "./console-browser.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listCallbacks, mostCounted } from "#lib/console/state/callbacks.ts";
+import { listCallbacks, mostCounted } from "#lib/console/panels/callbacks.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
 test("of what waits for an address, and of its dead letters, one more than the console shows is counted, and the oldest is found", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Role } from "#lib/console/login/roles.ts";
-import { listActs, openActs } from "#lib/console/state/acts.ts";
+import { listActs, openActs } from "#lib/console/panels/acts.ts";
 import { createMessengerDatabase } from "../fleet/messenger-database.ts";
 import { userOf } from "../steps/console.ts";
 import { pairing, qrText } from "../steps/console-state.ts";

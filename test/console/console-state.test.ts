@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { type ConsoleState, readConsoleState } from "#lib/console/state/state.ts";
+import { type ConsoleState, readConsoleState } from "#lib/console/state.ts";
 import { steadyNow } from "#lib/deadline.ts";
+import { setPaused } from "#lib/messenger/outbox/depth.ts";
 import { reasons } from "#lib/messenger/outbox/message.ts";
-import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { stopSending } from "#lib/messenger/send/limits.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";

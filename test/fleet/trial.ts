@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { setPaused } from "#lib/messenger/outbox/pause.ts";
+import { setPaused } from "#lib/messenger/outbox/depth.ts";
 import { type Arrival, contactsOf, countByText, listChanged, readArrivals, worstMinute } from "./arrivals.ts";
 import { openStage, type Stage, type StageAccount, type StageOptions, until } from "./stage.ts";
 

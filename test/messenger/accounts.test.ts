@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { en } from "#lib/console/words/en.ts";
-import { setPaused } from "#lib/messenger/outbox/pause.ts";
+import { setPaused } from "#lib/messenger/outbox/depth.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import type { Task } from "#lib/messenger/task.ts";
 import * as running from "../fleet/running-task.ts";

@@ -1,5 +1,5 @@
 import { text } from "node:stream/consumers";
-import type { BulkDesk } from "#lib/console/state/bulk.ts";
+import type { BulkDesk } from "#lib/console/bulk-state.ts";
 import { ago } from "./console-state.ts";
 
 const fakeVersion = {

@@ -1,4 +1,4 @@
-import type { ConsoleState } from "#lib/console/state/state.ts";
+import type { ConsoleState } from "#lib/console/state.ts";
 import type { MessageSummary } from "#lib/messenger/outbox/message.ts";
 
 /** What a QR code of the platform says, in its form and length. */

@@ -2,7 +2,7 @@ import Fastify, { type FastifyInstance } from "fastify";
 import { type ConsoleOptions, registerConsole } from "#lib/console/console.ts";
 import type { MessageFilter } from "#lib/console/login/operator-login.ts";
 import type { Role } from "#lib/console/login/roles.ts";
-import type { Acts } from "#lib/console/state/acts.ts";
+import type { Acts } from "#lib/console/panels/acts.ts";
 import { hashPassword } from "#lib/password-hash.ts";
 import { openFakeDesk } from "./console-desk.ts";
 import { connected, pairing } from "./console-state.ts";

@@ -26,7 +26,7 @@ export class Probe extends Construct {
       "Schedules",
       `municipal-${stackContext.config.stage}`,
     );
-    new Schedules(this, "Schedules", { group, lambda }).add("Schedule", {
+    new Schedules(this, "Timetable", { group, lambda }).add("Schedule", {
       description: "Probe of the public addresses",
       expression: "rate(1 minute)",
     });

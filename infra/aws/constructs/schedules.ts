@@ -6,7 +6,7 @@ import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets";
 import { Construct } from "constructs";
 import type { DeadLetters } from "./dead-letters.ts";
 
-export interface TimetableProps {
+export interface SchedulesProps {
   readonly group: scheduler.IScheduleGroup;
   readonly lambda: IFunction;
   /** Queue for events that could not be delivered. When absent, the next scheduled run makes up for it. */
@@ -24,10 +24,10 @@ interface Entry {
 
 /** The schedules of a function, and their role, which may invoke only this function. */
 export class Schedules extends Construct {
-  readonly #props: TimetableProps;
+  readonly #props: SchedulesProps;
   readonly #role: Role;
 
-  constructor(scope: Construct, id: string, props: TimetableProps) {
+  constructor(scope: Construct, id: string, props: SchedulesProps) {
     super(scope, id);
     const { group, lambda, deadLetters } = props;
     this.#props = props;

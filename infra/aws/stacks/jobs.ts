@@ -77,9 +77,9 @@ export class JobsStack extends Stack {
     });
     lambda.configureAsyncInvoke({ retryAttempts, maxEventAge });
     for (const statement of deadLetters.writing()) lambda.addToRolePolicy(statement);
-    const timetable = new Schedules(this, "Notifications", { group, lambda, deadLetters });
+    const schedules = new Schedules(this, "Notifications", { group, lambda, deadLetters });
     for (const { name, summary, schedule, timeZone } of jobs)
-      timetable.add(name, {
+      schedules.add(name, {
         description: summary,
         expression: schedule,
         timeZone,

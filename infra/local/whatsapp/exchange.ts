@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { EventEmitter } from "node:events";
-import { type BinaryNode, getAllBinaryNodeChildren, getBinaryNodeChild, type proto } from "baileys";
+import { deflateSync } from "node:zlib";
+import { type BinaryNode, getAllBinaryNodeChildren, getBinaryNodeChild, proto } from "baileys";
 import { Behaviour, type FailureModes, rejectionOf, spend } from "./behaviour.ts";
 import { closingOf, failureOf, type Reason } from "./closing.ts";
 import type { Connection, Listener } from "./connection.ts";
@@ -242,3 +243,20 @@ export class Exchange implements Listener {
     for (const connection of this.#connections) connection.drop();
   }
 }
+
+/** Creates the message with which the account's phone sends history to a linked device, with the history in it. */
+export const historySync = (history: proto.IHistorySync): proto.IMessage => {
+  const { syncType = proto.HistorySync.HistorySyncType.RECENT, chunkOrder = 1, progress = 100 } = history;
+  const encoded = proto.HistorySync.encode({ ...history, syncType, progress }).finish();
+  return {
+    protocolMessage: {
+      type: proto.Message.ProtocolMessage.Type.HISTORY_SYNC_NOTIFICATION,
+      historySyncNotification: {
+        syncType: syncType as number,
+        chunkOrder,
+        progress,
+        initialHistBootstrapInlinePayload: deflateSync(encoded),
+      },
+    },
+  };
+};

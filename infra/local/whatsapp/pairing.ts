@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { type BinaryNode, Curve, getBinaryNodeChild, proto } from "baileys";
-import { verifySignature } from "#lib/channels/whatsapp/signature.ts";
+import { verifySignature } from "#lib/channels/whatsapp/library-log.ts";
 import type { Connection } from "./connection.ts";
 import { LinkCode } from "./link-code.ts";
 import type { Account, Device } from "./phone-account.ts";

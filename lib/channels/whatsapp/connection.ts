@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { Agent } from "node:https";
 import * as baileys from "baileys";
 import type { Inbound, Limits } from "../channel.ts";
-import { libraryLog, muteLibsignal } from "./library-log.ts";
+import { libraryLog, muteLibsignal, verifySignature } from "./library-log.ts";
 import { watchLimits } from "./limits.ts";
 import type { Lease } from "./link/auth-state.ts";
 import type { Disconnection } from "./link/reconnection.ts";
@@ -12,7 +12,6 @@ import { forgetContact } from "./message/recipient.ts";
 import { sendProgress, writeThrough } from "./message/signal-repository.ts";
 import { type Receipt, receiptsOf } from "./receipt.ts";
 import type { WhatsAppSettings } from "./settings.ts";
-import { verifySignature } from "./signature.ts";
 
 const queryTimeoutMs = 20_000;
 const connectTimeoutMs = 15_000;

@@ -1,4 +1,5 @@
 import type { SocketConfig } from "baileys";
+import { verifySignature as verify } from "whatsapp-rust-bridge";
 import { log } from "#lib/log.ts";
 import { errorCode, errorName } from "../channel.ts";
 
@@ -88,5 +89,20 @@ export const muteLibsignal = (): void => {
     target[method] = (...words: unknown[]) => {
       if (!/[\\/]libsignal[\\/]/.test(new Error().stack ?? "")) print.apply(target, words);
     };
+  }
+};
+
+/**
+ * Verifies an XEdDSA signature, the kind that Signal makes with Curve25519 keys.
+ *
+ * baileys' own `Curve.verify` ignores the result: it returns true unless the library throws.
+ *
+ * @param publicKey 32 bytes, or 33 with the leading 5 of Signal's encoding.
+ */
+export const verifySignature: typeof verify = (publicKey, message, signature) => {
+  try {
+    return verify(publicKey, message, signature);
+  } catch {
+    return false; // invalid length
   }
 };

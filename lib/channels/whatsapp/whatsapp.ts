@@ -11,14 +11,13 @@ import {
   type SendOutcome,
   type Stateless,
 } from "../channel.ts";
-import { whileOpen, wrapErrors } from "./answer.ts";
+import { logOut, whileOpen, wrapErrors } from "./answer.ts";
 import { type Connection, connect } from "./connection.ts";
 import type { AuthState } from "./link/auth-state.ts";
 import { Link } from "./link/link.ts";
 import type { LoginHolds } from "./link/login-holds.ts";
 import { Logins } from "./link/logins.ts";
 import { type Disconnection, Reconnection } from "./link/reconnection.ts";
-import { logOut } from "./logout.ts";
 import { type Composition, compose, jidOf } from "./message/composition.ts";
 import type { Devices } from "./message/devices.ts";
 import { askDirectory } from "./message/number-lookup.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BoundedMap } from "#lib/channels/whatsapp/message/bounded-map.ts";
+import { BoundedMap } from "#lib/channels/whatsapp/message/devices.ts";
 
 const mapOf = (entries: number) => {
   const map = new BoundedMap<number>();

@@ -71,7 +71,7 @@ export const reliances: readonly Reliance[] = [
     that: "accepts forged signatures, so the messenger replaces Curve.verify",
     file: "connection.ts",
     code: "baileys.Curve.verify = verifySignature",
-    look: "If baileys verifies signatures itself now, delete signature.ts. If Curve is frozen or renamed, find another way before any release: otherwise every server is trusted.",
+    look: "If baileys verifies signatures itself now, delete verifySignature in library-log.ts. If Curve is frozen or renamed, find another way before any release: otherwise every server is trusted.",
     holds: () => {
       const { public: key } = baileys.Curve.generateKeyPair();
       return (
@@ -131,7 +131,7 @@ export const reliances: readonly Reliance[] = [
     that: "caches LIDs in mappingCache, and calls only its get, set and clear",
     file: "message/signal-repository.ts",
     code: "Object.assign(repository.lidMapping, { mappingCache",
-    look: "BoundedMap in bounded-map.ts must have every method that is called; without it memory grows by 60 KiB for each recipient: run npm run bench -- memory.",
+    look: "BoundedMap in devices.ts must have every method that is called; without it memory grows by 60 KiB for each recipient: run npm run bench -- memory.",
     holds: async () => {
       const calls = source("Signal/lid-mapping.js").matchAll(/this\.mappingCache\.(\w+)\(/g);
       const names = new Set([...calls].map(([, name = ""]) => name));
@@ -297,9 +297,9 @@ export const reliances: readonly Reliance[] = [
   },
   {
     that: "issues privacy tokens in tc-token-utils.js, which is not exported",
-    file: "message/privacy-token.ts",
+    file: "message/recipient.ts",
     code: 'from "baileys/lib/Utils/tc-token-utils.js"',
-    look: "givePrivacyToken() in privacy-token.ts: new contacts without a token may be refused with 463.",
+    look: "givePrivacyToken() in recipient.ts: new contacts without a token may be refused with 463.",
     holds: () =>
       ["resolveIssuanceJid", "resolveTcTokenJid", "shouldSendNewTcToken", "storeTcTokensFromIqResult"].every(
         (name) => source("Utils/tc-token-utils.js").includes(name),

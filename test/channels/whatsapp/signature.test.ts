@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Curve } from "baileys";
 import { expect, test } from "vitest";
-import { verifySignature } from "#lib/channels/whatsapp/signature.ts";
+import { verifySignature } from "#lib/channels/whatsapp/library-log.ts";
 
 test("accepts the key's signature, in both formats of the key", () => {
   for (let i = 0; i < 20; i++) {

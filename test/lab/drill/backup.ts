@@ -3,8 +3,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
-import type { Account } from "../../../infra/local/postgres/account.ts";
-import { choosePlace } from "../../../infra/local/postgres/installation.ts";
+import { type Account, choosePlace } from "../../../infra/local/postgres/installation.ts";
 
 /*
  * A physical backup by PostgreSQL's own functions, and the log (WAL) that is archived from then on.

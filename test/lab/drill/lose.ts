@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type postgres from "postgres";
-import { setPaused } from "#lib/messenger/outbox/pause.ts";
+import { setPaused } from "#lib/messenger/outbox/depth.ts";
 import { removeData } from "../../../infra/local/postgres/installation.ts";
 import { openSuperuser, type Scene } from "../chaos/scene.ts";
 import { settle } from "../chaos/verdict.ts";

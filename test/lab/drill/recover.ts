@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { loginRoles } from "#lib/db/roles.ts";
-import { findPause, setPaused } from "#lib/messenger/outbox/pause.ts";
+import { findPause, setPaused } from "#lib/messenger/outbox/depth.ts";
 import { mintToken } from "#lib/opaque-token.ts";
 import { startServer } from "../../../infra/local/postgres/server.ts";
 import { localSecretName } from "../../../infra/local/secrets/store.ts";

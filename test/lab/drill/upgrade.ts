@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
-import { setPaused } from "#lib/messenger/outbox/pause.ts";
+import { setPaused } from "#lib/messenger/outbox/depth.ts";
 import { type LocalDatabase, startDatabase } from "../../../infra/local/database.ts";
 import { destroyServer } from "../../../infra/local/postgres/server.ts";
 import { localSecretName, openStore } from "../../../infra/local/secrets/store.ts";

@@ -1,11 +1,11 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
-import { listHours } from "#lib/console/state/chart.ts";
-import { listMessages, readFilter } from "#lib/console/state/messages.ts";
+import { listHours } from "#lib/console/panels/chart.ts";
+import { listMessages, readFilter } from "#lib/console/panels/messages.ts";
 import { steadyNow } from "#lib/deadline.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
+import { setPaused } from "#lib/messenger/outbox/depth.ts";
 import { listSenders } from "#lib/messenger/outbox/list.ts";
-import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import type { History } from "#lib/messenger/send/history.ts";
 import { carefulPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";

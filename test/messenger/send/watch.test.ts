@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { setPaused } from "#lib/messenger/outbox/depth.ts";
 import { listAwaited, OpenFrom } from "#lib/messenger/outbox/next.ts";
-import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { Wakeup } from "#lib/messenger/outbox/wakeup.ts";
 import { runWatch } from "#lib/messenger/send/watch.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";

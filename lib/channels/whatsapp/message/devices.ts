@@ -1,6 +1,5 @@
 import { type BinaryNode, jidDecode, type UserFacingSocketConfig } from "baileys";
 import { steadyNow } from "#lib/deadline.ts";
-import { BoundedMap } from "./bounded-map.ts";
 
 /** As long as in baileys' own cache: a notification of a changed list may be missed. */
 const maxAgeMs = 5 * 60_000;
@@ -50,5 +49,17 @@ export class Devices implements NonNullable<UserFacingSocketConfig["userDevicesC
   /** Lists the numbers that baileys can send to without a query for devices. */
   listKnown(): string[] {
     return [...this.#users.keys()].filter((jid) => this.know(jid)).map(userOf);
+  }
+}
+
+const maxEntries = 4_000;
+
+/** A map of a few thousand contacts; the oldest entry makes room for the next. */
+export class BoundedMap<V> extends Map<string, V> {
+  override set(key: string, value: V): this {
+    this.delete(key);
+    const [oldest] = this.keys();
+    if (this.size >= maxEntries && oldest !== undefined) this.delete(oldest);
+    return super.set(key, value);
   }
 }

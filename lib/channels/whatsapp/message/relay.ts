@@ -5,8 +5,7 @@ import { type Attempt, sendToEither } from "./address.ts";
 import { decompose } from "./composition.ts";
 import { type Devices, userOf } from "./devices.ts";
 import { askDirectory } from "./number-lookup.ts";
-import { givePrivacyToken } from "./privacy-token.ts";
-import { openSessions } from "./recipient.ts";
+import { givePrivacyToken, openSessions } from "./recipient.ts";
 import { type SendProgress, sendProgress } from "./signal-repository.ts";
 
 export interface SendOptions {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { DEFAULT_CONNECTION_CONFIG, type SignalKeyStore, type SocketConfig } from "baileys";
 import { steadyNow } from "#lib/deadline.ts";
-import { BoundedMap } from "./bounded-map.ts";
+import { BoundedMap } from "./devices.ts";
 
 /** How far the library has got with sending one message. */
 export interface SendProgress {

@@ -1,8 +1,8 @@
 import { type Html, html } from "#lib/html.ts";
 import { maxTemplateLength, type TemplateVersion } from "#lib/notification/template-version.ts";
-import type { BulkView } from "./bulk-page.ts";
-import { renderClasses } from "./upload-section.ts";
-import { hiddenUnless, may, renderTable } from "./view.ts";
+import { hiddenUnless, may, renderTable } from "../view.ts";
+import type { BulkView } from "./bulk.ts";
+import { renderClasses } from "./upload.ts";
 
 const tones = { draft: "waiting", approved: "good", retired: "" };
 
@@ -30,7 +30,7 @@ const renderActions = (one: TemplateVersion, view: BulkView): Html | undefined =
   return html`${approving}${retiring}`;
 };
 
-// explicit roles as in outbox-section.ts
+// explicit roles as in messages.ts
 const renderVersion = (one: TemplateVersion, view: BulkView): Html => {
   const { name, version, status, text, author, approver } = one;
   const { columns, statuses, by, approvedBy } = view.words.bulk.templates;

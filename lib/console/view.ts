@@ -1,9 +1,9 @@
 import { type Html, html } from "#lib/html.ts";
-import type { MessageFilter, Notice } from "../login/operator-login.ts";
-import { isAllowed, type Operator, type Role } from "../login/roles.ts";
-import type { ConsoleState } from "../state/state.ts";
-import type { Words } from "../words/en.ts";
-import type { Language } from "../words/language.ts";
+import type { MessageFilter, Notice } from "./login/operator-login.ts";
+import { isAllowed, type Operator, type Role } from "./login/roles.ts";
+import type { ConsoleState } from "./state.ts";
+import type { Words } from "./words/en.ts";
+import type { Language } from "./words/language.ts";
 
 /** What a page of the console shows, and to whom. */
 export interface View {
@@ -32,7 +32,7 @@ export const pathOf = ({ state }: View, action: string): string => {
 
 export const may = ({ operator }: Pick<View, "operator">, role: Role): boolean => isAllowed(operator, role);
 
-/** Renders the table of a section with a title, hidden without rows. The roles are explicit as in outbox-section.ts. */
+/** Renders the table of a section with a title, hidden without rows. The roles are explicit as in panels/messages.ts. */
 export const renderTable = (
   id: string,
   columns: Readonly<Record<string, string>> | readonly string[],

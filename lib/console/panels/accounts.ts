@@ -1,7 +1,15 @@
+import type postgres from "postgres";
 import { type Html, html } from "#lib/html.ts";
-import type { AccountSummary } from "#lib/messenger/account/account-admin.ts";
-import { findCondition } from "./conditions.ts";
-import { hiddenUnless, renderTable, type View } from "./view.ts";
+import { maskPhone } from "#lib/messaging/phone.ts";
+import { type AccountSummary, summarizeAccounts } from "#lib/messenger/account/account-admin.ts";
+import { hiddenUnless, renderTable, type View } from "../view.ts";
+import { findCondition } from "./status.ts";
+
+/** Lists the accounts that connect, as they stand in the database: any task may lead them. Their numbers are masked. */
+export const listAccountRows = async (sql: postgres.ISql): Promise<AccountSummary[]> => {
+  const accounts = await summarizeAccounts(sql, sql`state <> 'retired'`);
+  return accounts.map((one) => ({ ...one, number: one.number && maskPhone(one.number) }));
+};
 
 const describe = (account: AccountSummary, view: View): string => {
   const { state, words } = view;
@@ -12,7 +20,7 @@ const describe = (account: AccountSummary, view: View): string => {
   return account.number === null ? accounts.unlinked : accounts.linked;
 };
 
-// explicit roles as in outbox-section.ts
+// explicit roles as in messages.ts
 const renderAccount = (account: AccountSummary, view: View): Html => {
   const { words, state } = view;
   const { columns, channels, states, show, shown } = words.accounts;

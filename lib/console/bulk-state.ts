@@ -9,7 +9,7 @@ import {
   type TemplateEditor,
   type TemplateVersion,
 } from "#lib/notification/template-version.ts";
-import { type BulkRunSummary, listBulkRuns } from "./runs.ts";
+import { type BulkRunSummary, listBulkRuns } from "./panels/runs.ts";
 
 /** What an operator says about a file of recipients. */
 export interface BulkWish {

@@ -1,8 +1,8 @@
 import { create } from "qrcode";
 import { Html, html } from "#lib/html.ts";
-import type { ConsoleState } from "../state/state.ts";
-import { adviceOf } from "../words/advice.ts";
-import { hiddenUnless, may, pathOf, type View } from "./view.ts";
+import type { ConsoleState } from "../state.ts";
+import { hiddenUnless, may, pathOf, type View } from "../view.ts";
+import { adviceOf } from "../words/language.ts";
 
 /** What links a phone is shown only to those who may link one. */
 export const renderLinking = (view: View): Html => {

@@ -1,19 +1,18 @@
 import { type Html, html } from "#lib/html.ts";
-import type { Words } from "../words/en.ts";
-import { type Language, languages } from "../words/language.ts";
-import { renderAccounts } from "./accounts-section.ts";
-import { renderActs } from "./acts-section.ts";
-import { renderAlerts } from "./alerts.ts";
-import { renderAnswer } from "./answer-section.ts";
-import { renderCallbacks } from "./callbacks-section.ts";
-import { renderChart } from "./chart-section.ts";
-import { renderOptOut } from "./opt-out-section.ts";
-import { renderMessages, renderQueue } from "./outbox-section.ts";
-import { renderLinking, renderStopped, renderUnlinking } from "./phone-section.ts";
-import { renderRuns } from "./runs-section.ts";
-import { renderSenders } from "./senders-section.ts";
-import { renderStatus } from "./status-section.ts";
+import { renderAccounts } from "./panels/accounts.ts";
+import { renderActs } from "./panels/acts.ts";
+import { renderAlerts } from "./panels/alerts.ts";
+import { renderCallbacks } from "./panels/callbacks.ts";
+import { renderChart } from "./panels/chart.ts";
+import { renderMessages, renderQueue } from "./panels/messages.ts";
+import { renderLinking, renderStopped, renderUnlinking } from "./panels/phone.ts";
+import { renderAnswer, renderOptOut } from "./panels/replies.ts";
+import { renderRuns } from "./panels/runs.ts";
+import { renderSenders } from "./panels/senders.ts";
+import { renderStatus } from "./panels/status.ts";
 import type { View } from "./view.ts";
+import type { Words } from "./words/en.ts";
+import { type Language, languages } from "./words/language.ts";
 
 const document = (language: Language, title: string, body: Html, head?: Html): string =>
   html`<!doctype html>

@@ -5,18 +5,23 @@ import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import type { AccountSummary } from "#lib/messenger/account/account-admin.ts";
 import { findAnswer, findUnresolved, type Unresolved } from "#lib/messenger/outbox/answer.ts";
-import { type Depth, listDepths, type QueueFigures, readQueue } from "#lib/messenger/outbox/depth.ts";
+import {
+  type Depth,
+  findPause,
+  listDepths,
+  type QueueFigures,
+  readQueue,
+} from "#lib/messenger/outbox/depth.ts";
 import { listSenders } from "#lib/messenger/outbox/list.ts";
 import type { MessageSummary, Obstacle } from "#lib/messenger/outbox/message.ts";
-import { findPause } from "#lib/messenger/outbox/pause.ts";
-import type { MessageFilter } from "../login/operator-login.ts";
-import { listAccountRows } from "./accounts.ts";
-import { type Act, listActs } from "./acts.ts";
-import { type CallbackSummary, listCallbacks } from "./callbacks.ts";
-import { type ClosedHours, type Hour, listHours } from "./chart.ts";
-import { countFailures, type Failures, listMessages } from "./messages.ts";
-import { type FailedJob, listFailedJobs, listRuns, type RunSummary } from "./runs.ts";
-import { listSenderSummaries, type SenderSummary } from "./senders.ts";
+import type { MessageFilter } from "./login/operator-login.ts";
+import { listAccountRows } from "./panels/accounts.ts";
+import { type Act, listActs } from "./panels/acts.ts";
+import { type CallbackSummary, listCallbacks } from "./panels/callbacks.ts";
+import { type ClosedHours, type Hour, listHours } from "./panels/chart.ts";
+import { countFailures, type Failures, listMessages } from "./panels/messages.ts";
+import { type FailedJob, listFailedJobs, listRuns, type RunSummary } from "./panels/runs.ts";
+import { listSenderSummaries, type SenderSummary } from "./panels/senders.ts";
 
 /** Of each statement and of all together: the page polls every 2 s. */
 const timeoutMs = 2_000;

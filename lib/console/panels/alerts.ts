@@ -1,8 +1,8 @@
 import { type Html, html } from "#lib/html.ts";
 import { tooOldSeconds } from "#lib/messenger/outbox/depth.ts";
-import { findCondition, maxFailureMs } from "./conditions.ts";
-import { quote, replayCommand } from "./runs-section.ts";
-import { formatSeconds, formatTime, renderAge, renderTable, type View } from "./view.ts";
+import { formatSeconds, formatTime, renderAge, renderTable, type View } from "../view.ts";
+import { quote, replayCommand } from "./runs.ts";
+import { findCondition, maxFailureMs } from "./status.ts";
 
 interface Alert {
   readonly name: string;
@@ -133,7 +133,7 @@ export const listAlerts = (view: View): Alert[] => {
   ];
 };
 
-// explicit roles as in outbox-section.ts
+// explicit roles as in messages.ts
 const renderAlert = ({ name, what, since, todo }: Alert, { words, now }: View): Html => {
   const { columns, unknownSince } = words.alerts;
   return html`<tr role="row" data-alert="${name}">

@@ -1,8 +1,10 @@
 import { type Html, html } from "#lib/html.ts";
-import type { BulkRunSummary } from "../state/runs.ts";
-import type { BulkView } from "./bulk-page.ts";
-import { inOrder, renderCancel, renderCounts, renderReportLink, tones } from "./runs-section.ts";
-import { hiddenUnless, renderAge, renderTable } from "./view.ts";
+import type { BulkState, ShownPreview } from "../bulk-state.ts";
+import { renderFrame } from "../page.ts";
+import { hiddenUnless, renderAge, renderTable, type View } from "../view.ts";
+import { type BulkRunSummary, inOrder, renderCancel, renderCounts, renderReportLink, tones } from "./runs.ts";
+import { renderTemplates } from "./templates.ts";
+import { renderPreview, renderUpload } from "./upload.ts";
 
 const renderProgress = (run: BulkRunSummary, { words }: BulkView): Html => {
   const { bulk, lines, accepted, opted_out, refused } = run;
@@ -16,7 +18,7 @@ const renderProgress = (run: BulkRunSummary, { words }: BulkView): Html => {
 
 const recipientCounts = ["accepted", "opted_out", "refused"] as const;
 
-// explicit roles as in outbox-section.ts
+// explicit roles as in messages.ts
 const renderRun = (run: BulkRunSummary, view: BulkView): Html => {
   const { words, now } = view;
   const { id, bulk, template, state, reason, isInterrupted, scheduledAt } = run;
@@ -34,7 +36,7 @@ ${renderReportLink(bulk, words)}${renderCancel(run, view, "?page=bulk")}</td>
 };
 
 /** Renders the latest bulk runs with their progress, cancelling and report. */
-export const renderBulkRuns = (view: BulkView): Html => {
+const renderBulkRuns = (view: BulkView): Html => {
   const { heading, none, columns } = view.words.bulk.runs;
   const runs = view.state?.runs ?? [];
   return html`<section id="bulk-runs" class="card" aria-labelledby="bulk-runs-title">
@@ -46,4 +48,32 @@ ${renderTable(
   runs.map((run) => renderRun(run, view)),
 )}
 </section>`;
+};
+
+/** What the page of bulk notifications shows, and to whom. */
+export interface BulkView extends Pick<View, "operator" | "notice" | "now" | "language" | "words"> {
+  /** Undefined if it cannot be read. */
+  readonly state: BulkState | undefined;
+  readonly preview: ShownPreview | undefined;
+  /** What the form had that this page answers; an empty text for what it had not. */
+  readonly field: (name: string) => string;
+  readonly maxFileBytes: number;
+}
+
+export const bulkHome = "/console/bulk";
+
+const renderContent = (view: BulkView): Html => {
+  const { bulk } = view.words;
+  return html`<p><a href="/console">${bulk.back}</a></p>
+${view.state ? undefined : html`<p class="banner bad">${bulk.unavailable}</p>`}
+${renderUpload(view)}
+${renderPreview(view)}
+${renderBulkRuns(view)}
+${renderTemplates(view)}`;
+};
+
+/** Renders the page of bulk notifications. It works without the script, by reloading. */
+export const renderBulkPage = (view: BulkView): string => {
+  const { bulk, title } = view.words;
+  return renderFrame(view, bulkHome, `${bulk.title} · ${title}`, renderContent(view));
 };
