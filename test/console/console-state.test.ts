@@ -71,6 +71,17 @@ describe("the state of the outbox", () => {
     });
   });
 
+  test("contains how many fail while hundreds that were accepted later wait, or were cancelled", async () => {
+    const { sql, connectConsole } = await createMessengerDatabase();
+    await sql`
+      insert into messaging.message (id, sender, kind, phone, content, expires_at, state, priority)
+      select 'm' || n, 'notification', 'text', '6281200000001', '{}', now() + interval '1 day',
+        case when n <= 12 then 'FAILED' when n % 2 = 0 then 'CANCELLED' else 'PENDING' end, 3
+      from generate_series(1, 700) n`;
+    const { failures } = await readConsoleState(connectConsole(), sources);
+    expect(failures).toMatchObject({ ended: 10, failed: 10 });
+  });
+
   test("contains the latest ten runs that had recipients or failed, with their messages by state", async () => {
     const { connectConsole, admin } = await createMessengerDatabase();
     await admin`

@@ -53,12 +53,15 @@ const ofNumbers = [reasons.notRegistered, reasons.noDevice, reasons.optedOut];
 
 export const countFailures = async (sql: postgres.ISql): Promise<Failures> => {
   const rows = await sql<{ failed: boolean; code: string; sender: string; account: string; at: Date }[]>`
-    with latest as (select seq from messaging.message order by seq desc limit 200)
     select m.state = 'FAILED' as failed, coalesce(m.refusals ->> 'code', m.reason, '-') as code, m.sender,
       coalesce(a.name, '-') as account, m.changed_at as at
-    from messaging.message m left join messaging.account a on a.id = m.account
-    where m.seq in (select seq from latest) and m.state in ('SENT', 'DELIVERED', 'READ', 'FAILED')
-      and m.changed_at > now() - interval '1 hour'
+    from (
+      -- thousands of a bulk run, accepted later, may wait or be cancelled
+      select seq, state, refusals, reason, sender, account, changed_at
+      from messaging.message where state in ('SENT', 'DELIVERED', 'READ', 'FAILED') and not is_open
+      order by seq desc limit 200
+    ) m left join messaging.account a on a.id = m.account
+    where m.changed_at > now() - interval '1 hour'
       and not (m.state = 'FAILED' and coalesce(m.reason, '') = any(string_to_array(${ofNumbers.join("|")}, '|')))
     order by m.seq desc limit 10`;
   const failed = rows.filter((row) => row.failed);
