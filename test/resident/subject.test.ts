@@ -93,6 +93,23 @@ const acts = async () =>
     from audit.resident_read where route like 'subject-%' order by id`
   ).map((one) => one.act);
 
+test("of many who come back, each is looked for once among those who have left", async () => {
+  await insertSeries(admin, 31, 470);
+  const numbers = Array.from({ length: 500 }, (_, i) => nikOf(i + 1));
+  const importer = database.connect("importerUrl");
+  await importer`select resident.mark_left(string_to_array(${numbers.join()}, ','))`;
+  await admin`begin`;
+  await insertSeries(admin, 1, 500);
+  const [read] = await admin<{ rows: number }[]>`
+    select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables
+    where relname = 'withheld_resident'`;
+  await admin`commit`;
+  expect(read?.rows).toBeLessThan(5_000);
+  expect(await admin`select from resident.withheld_resident`).toHaveLength(0);
+  expect(await admin`select from resident.resident where id = substr(nik, 3)::bigint`).toHaveLength(500);
+  expect(await recountBlocks(admin)).toEqual([]);
+});
+
 describe("a restricted resident", () => {
   test("is absent from list, search, verification and total, and returns with the same id", async () => {
     expect(await look(admin)).toEqual(seen);
