@@ -30,12 +30,12 @@ const withConnections = <T>(work: (connections: [postgres.Sql, postgres.Sql]) =>
   withConnection("importer", (first) => withConnection("importer", (second) => work([first, second])));
 
 /** Begins an import; that of residents rejects erased ones, by HMACs of their numbers. */
-const begin = async (table: ImportTable, sql: postgres.Sql): Promise<ImportTable> => {
+const begin = async (table: ImportTable, connections: readonly postgres.Sql[]): Promise<ImportTable> => {
   if (table !== residentImport) {
-    await sql`select 1`;
+    for (const sql of connections) await sql`select 1`;
     return table;
   }
-  return beginImport(sql, () => readStageSecret("audit-pepper")).catch((error: unknown) => {
+  return beginImport(connections, () => readStageSecret("audit-pepper")).catch((error: unknown) => {
     if (!(error instanceof OtherPepper)) throw error;
     throw new CommandError(
       "This import must not add erased residents again: the secret audit-pepper needs the version that it had when they were erased.",
@@ -102,7 +102,7 @@ const importFile = async (given: ImportTable, file: string, options: Options): P
   const name = file.replace(/\.csv$/i, "");
   const reportFile = `${name}.rejected.csv`;
   return withConnections(async (connections) => {
-    const begun = await begin(given, connections[0]);
+    const begun = await begin(given, connections);
     const table = blankClears ? await clearWithBlanks(connections, begun) : begun;
     const progress = startProgress(size);
     const started = performance.now();

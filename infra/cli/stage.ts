@@ -94,7 +94,8 @@ export const openSecret = (name: SecretName) => {
   return { sdk, id: localSecretName(name) };
 };
 
-const options = { fetch_types: false, onnotice: () => {} };
+/** By default, the driver exchanges a connection after half an hour, and with it the locks of a long import. */
+const options = { fetch_types: false, onnotice: () => {}, max_lifetime: null };
 
 /** Requires TLS for any other host, because the data is personal, unless the URL sets `sslmode`. */
 const needsTls = (url: string): boolean => {

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import type postgres from "postgres";
 import { openImport } from "./file.ts";
 import { Lane } from "./lane.ts";
-import type { LoadCounts } from "./load.ts";
+import { holdSession, type LoadCounts } from "./load.ts";
 import { findMissing, type Missing } from "./missing.ts";
 import { surveyFile } from "./survey.ts";
 import type { ImportTable, Rejection } from "./table.ts";
@@ -55,7 +55,10 @@ export const clearWithBlanks = async (
   table: ImportTable,
 ): Promise<ImportTable> => {
   // restricted residents are updated by a trigger, which cannot tell a blank cell from a new row without a value
-  for (const sql of connections) await sql`select set_config('resident.blank_clears', 'on', false)`;
+  for (const sql of connections) {
+    holdSession(sql);
+    await sql`select set_config('resident.blank_clears', 'on', false)`;
+  }
   return {
     ...table,
     columns: table.columns.map(({ whenAbsent, ...column }) =>

@@ -55,6 +55,19 @@ const upsert = (target: ImportTable): string => {
 /** How a batch ends: a trial stores nothing, and counts the same. */
 export type End = "commit" | "rollback";
 
+const connectionLost = () =>
+  Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" });
+
+const lostSessions = new WeakSet<postgres.Sql>();
+
+/**
+ * Keeps to one session: once it is lost, also while it is idle, no batch is stored any more. The driver would open another one
+ * in silence, without the locks and the settings of the first.
+ */
+export const holdSession = (sql: postgres.Sql): void => {
+  sql.options.onclose = () => lostSessions.add(sql);
+};
+
 /**
  * Runs work in a transaction, without `sql.begin`: that of postgres 3.4.9 sends its rollback to a closed socket,
  * which ends the process. The driver reconnects in silence: if it did, the transaction is lost, and the work fails.
@@ -62,9 +75,13 @@ export type End = "commit" | "rollback";
 const inTransaction = async <T>(sql: postgres.Sql, end: End, work: () => Promise<T>): Promise<T> => {
   const lost = Promise.withResolvers<never>();
   lost.promise.catch(() => {});
+  const onclose = sql.options.onclose ?? (() => {});
   await sql`begin`;
-  sql.options.onclose = () =>
-    lost.reject(Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" }));
+  if (lostSessions.has(sql)) throw connectionLost();
+  sql.options.onclose = (id) => {
+    onclose(id);
+    lost.reject(connectionLost());
+  };
   try {
     const result = await Promise.race([lost.promise, work()]);
     await Promise.race([lost.promise, end === "commit" ? sql`commit` : sql`rollback`]);
@@ -74,7 +91,7 @@ const inTransaction = async <T>(sql: postgres.Sql, end: End, work: () => Promise
     if (error instanceof postgres.PostgresError && error.severity === "ERROR") await sql`rollback`;
     throw error;
   } finally {
-    sql.options.onclose = () => {};
+    sql.options.onclose = onclose;
   }
 };
 

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import { blankIfNone, cleanIdentityNumber } from "#lib/import/cell.ts";
+import { holdSession } from "#lib/import/load.ts";
 import { checkBlank, type ImportTable, optionalText } from "#lib/import/table.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { keepUp } from "./upkeep.ts";
@@ -109,17 +110,22 @@ export class OtherPepper extends Error {
 }
 
 /**
- * Begins an import of residents: returns the table whose rule rejects the numbers of erased residents. Until the connection
- * ends, no resident can be erased.
+ * Begins an import of residents: returns the table whose rule rejects the numbers of erased residents. Until the connections
+ * end, no resident can be erased.
  *
+ * @param connections each that stores rows: one that is lost must not leave another to add whom somebody erases then.
  * @param findPepper is called only if anybody was erased. @throws OtherPepper if it finds none, or one of another version.
  */
 export const beginImport = async (
-  sql: postgres.Sql,
+  connections: readonly postgres.Sql[],
   findPepper: () => Promise<Parameters<typeof digestWith>[0] | undefined>,
 ): Promise<ImportTable> => {
-  const erased = await sql<Erased[]>`
-    select nik_digest as digest, pepper_version as version from resident.begin_import()`;
+  let erased: readonly Erased[] = [];
+  for (const sql of connections) {
+    holdSession(sql);
+    erased = await sql<Erased[]>`
+      select nik_digest as digest, pepper_version as version from resident.begin_import()`;
+  }
   if (erased.length === 0) return residentImport;
   const pepper = await findPepper();
   if (!pepper || erased.some(({ version }) => version !== pepper.version)) throw new OtherPepper();

@@ -4,7 +4,7 @@ import { Batch } from "#lib/import/batch.ts";
 import { clearWithBlanks } from "#lib/import/import.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { sealReads } from "#lib/maintenance/audit.ts";
-import { residentImport } from "#lib/resident/import.ts";
+import { beginImport, residentImport } from "#lib/resident/import.ts";
 import { recountBlocks } from "#lib/resident/recount.ts";
 import {
   type Act,
@@ -108,6 +108,26 @@ test("of many who come back, each is looked for once among those who have left",
   expect(await admin`select from resident.withheld_resident`).toHaveLength(0);
   expect(await admin`select from resident.resident where id = substr(nik, 3)::bigint`).toHaveLength(500);
   expect(await recountBlocks(admin)).toEqual([]);
+});
+
+test("nobody is erased and added again by an import that loses a connection, also while that is idle", async () => {
+  const connections = [database.connect("importerUrl"), database.connect("importerUrl")] as const;
+  const [one, other] = connections;
+  const begun = await beginImport(connections, async () => undefined);
+  const end = async (sql: postgres.Sql) => {
+    const [{ pid } = { pid: 0 }] = await sql<{ pid: number }[]>`
+      select set_config('idle_session_timeout', '1', false), pg_backend_pid() as pid`;
+    await expect.poll(() => admin`select from pg_stat_activity where pid = ${pid}`).toHaveLength(0);
+  };
+  await end(one);
+  await expect(eraseSubject(subject, act(), false)).rejects.toMatchObject({ code: importRunning });
+  await end(other);
+  await eraseSubject(subject, act(), false);
+  for (const sql of connections)
+    await expect(storeBatch(sql, begun, batchOf([nik, "V"]))).rejects.toMatchObject({
+      code: "CONNECTION_CLOSED",
+    });
+  expect(await stored()).toBeUndefined();
 });
 
 describe("a restricted resident", () => {
