@@ -137,7 +137,9 @@ const importFile = async (given: ImportTable, file: string, options: Options): P
       const { missing, blank, rejected, ...counts } = result;
       const missingFile = `${name}.missing.csv`;
       if (missing) lines.push(reportMissing(missing, missingFile, options));
-      const isUnmarked = left !== undefined && !dryRun && missing?.areMarked === false;
+      // without anybody who is missing, an earlier run has marked them
+      const isUnmarked =
+        left !== undefined && !dryRun && missing?.areMarked === false && missing.keys.length > 0;
       return {
         text: lines.join("\n"),
         json: {
