@@ -39,6 +39,9 @@ const isBlank = ({ fields }: CsvRecord) => fields?.every((field) => cleanCell(fi
 /** Returns why the fields of a record cannot be told apart. */
 const findBreak = ({ text, fields, isUnended }: CsvRecord, { headers }: Layout): string | undefined => {
   if (!fields) return text.length >= maxLineLength ? "the line is too long" : "the quotes do not match";
+  // rows between two stray quotes, whose number of fields does not tell: they lack blank cells at their end
+  if (text.includes("\n") && fields.some((field) => /\n.*\d{16}/.test(field)))
+    return "the quotes do not match";
   // spreadsheets leave out blank cells at the end of a row, or add some
   if (fields.slice(headers.length).some((field) => cleanCell(field) !== ""))
     return `the row has ${fields.length} fields, the header has ${headers.length}`;

@@ -106,6 +106,20 @@ test("a rejected row with a readable NIK is in the file; one without could be an
   expect(await shown()).toHaveLength(12);
 });
 
+test("rows between two stray quotes are not taken for a value, nor their residents for ones who have left", async () => {
+  const row = (place: number, text: string) => `${nikOf(place)},9971010101010001,SITI,${text},K,C`;
+  const swallowed = [row(0, 'I,"A,D,V'), row(1, "I,A,D,V"), row(2, 'I,A",D,V')].join("\n");
+  write(
+    `nik,no_kk,nama,nama_ibu,alamat,t_dusun_lingkungan,t_desakel,t_kec,t_kabkota,created_at\n${swallowed}\n`,
+  );
+  const { status, out } = await run("--left", "11");
+  expect(out).toContain("0 added, 0 updated");
+  expect(out).toContain("the quotes do not match");
+  expect(out).toContain("Nobody is marked: 1 rows have no readable NIK");
+  expect(status).toBe(1);
+  expect(await shown()).toHaveLength(12);
+});
+
 test("only an import of residents can be complete", async () => {
   const call = callCommand(
     () => import("../../infra/cli/import.ts"),
