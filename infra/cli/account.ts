@@ -7,7 +7,7 @@ import {
 import { CommandError, type Reply, WrongCall } from "./command.ts";
 import { readName } from "./credential.ts";
 import { formatTable, formatTime } from "./output.ts";
-import { noun, withDirectoryOf } from "./stage.ts";
+import { cityCommand, noun, withDirectoryOf } from "./stage.ts";
 
 const readAccount = readName("ACCOUNT", "health-1");
 const readPool = readName("POOL", "health");
@@ -56,7 +56,7 @@ const show = async (directory: Directory, name: string, hint = ""): Promise<Repl
 
 const list = async (directory: Directory): Promise<Reply> => {
   const accounts = await directory.list();
-  return { text: format(accounts), json: [...accounts] };
+  return { text: format(accounts), json: { accounts: [...accounts] } };
 };
 
 const settings =
@@ -81,7 +81,7 @@ const problems = {
 const change = (name: string, terms: AccountTerms) => async (directory: Directory) => {
   const outcome = await directory.change(name, terms);
   if (outcome !== "changed")
-    throw new CommandError(`${name}: ${problems[outcome]}. See: npm run city -- account list`);
+    throw new CommandError(`${name}: ${problems[outcome]}. See: ${cityCommand("account", "list")}`);
   return show(directory, name);
 };
 

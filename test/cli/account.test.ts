@@ -15,7 +15,7 @@ test("an added account stands in the list until its number is linked", async () 
   const name = newName();
   const added = await account("add", name, "--department", "Dinas Contoh", "--pool", "unused", "--spare");
   expect(added.out).toMatch(/Link its number in the console: choose the account there/);
-  const found = ((await json("list")) as { name: string }[]).filter((one) => one.name === name);
+  const found = (await json("list")).accounts.filter((one: { name: string }) => one.name === name);
   expect(found).toMatchObject([
     { pool: "unused", department: "Dinas Contoh", state: "spare", number: null, waiting: 0 },
   ]);
@@ -48,7 +48,7 @@ test("the list counts the messages that wait for an account", async () => {
     select ${id}, 'api:test', 'text', '6281200000001', '{}', at, at, at, id
     from messaging.account cross join (select now() + interval '1 hour' as at) later where name = ${name}`;
   try {
-    const found = ((await json("list")) as { name: string }[]).find((one) => one.name === name);
+    const found = (await json("list")).accounts.find((one: { name: string }) => one.name === name);
     expect(found).toMatchObject({ waiting: 1 });
   } finally {
     await sql`delete from messaging.message where id = ${id}`;
