@@ -23,7 +23,9 @@ export const handler = async (_event: unknown, context: Context): Promise<void> 
   await withLogin(admin, async (sql) => {
     await requireLogSettings(sql);
     await mark.requireSchema(sql);
-    const limit = { ms: context.getRemainingTimeInMillis() - restMs, whatToDo: finishByHand(admin) };
+    const stage = prefix.split("/")[1] ?? "";
+    const whatToDo = finishByHand(admin, stage);
+    const limit = { ms: context.getRemainingTimeInMillis() - restMs, whatToDo };
     const ran = await migrate(sql, { limit, onFile: (file) => log.info("a migration begins", { file }) });
     log.info("the schema is up to date", { ran });
     await mark.holdRestored(sql);

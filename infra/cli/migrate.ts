@@ -4,8 +4,9 @@ import { noun, withConnection } from "./stage.ts";
 const about = `Migrate the database, without a time limit.
 
 For a migration that takes longer than the 14 minutes of a deployment's function. Deploy again afterwards, because only a
-deployment sets the passwords of the roles. For a stage set DATABASE_SECRET_ID to the name of the administrator's secret, and
-DATABASE_HOST, DATABASE_PORT and DATABASE_NAME. A deployment that fails for lack of time prints them.`;
+deployment sets the passwords of the roles. For a stage with a database.kind of existing, set DATABASE_SECRET_ID to the name
+of the administrator's secret, and DATABASE_HOST, DATABASE_PORT and DATABASE_NAME. A deployment that fails for lack of time
+prints the command with them.`;
 
 export const run = noun("migrate", about, (program, answer, print) => {
   program.action(

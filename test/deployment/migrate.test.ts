@@ -21,7 +21,7 @@ const inventPassword = () => randomBytes(20).toString("hex");
 /** A stage's empty database on the city's server, with the secrets that a template makes for it. */
 const prepareStage = async () => {
   const name = `stage_${randomBytes(6).toString("hex")}`;
-  const prefix = `municipal/${name}/`;
+  const prefix = `municipal/${name.replace("_", "-")}/`;
   await withAdmin((sql) => sql.unsafe(`create database ${name}`));
   const url = new URL(own.city.database.adminUrl);
   const { secrets } = own.city;
@@ -182,13 +182,16 @@ describe("the deployment fails", () => {
       ({ message }) => message,
     );
     expect(error).toMatch(/^9999.do.later.sql has not ended in time: run it without a time limit/);
-    const [, printed = ""] = /then: ((?:\w+=\S+ )+)npm run city -- migrate\./.exec(error) ?? [];
+    const [, printed = "", named = ""] =
+      /then: ((?:\w+=\S+ )+)npm run city -- migrate --stage (\S+) --via 127\.0\.0\.1:5433\./.exec(error) ??
+      [];
     const settings = [...printed.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]);
     const given = Object.fromEntries(
       Object.entries(stage.variables).filter(([name]) => !/^DATABASE_[^T]/.test(name)),
     );
     const byHand = { ...given, ...Object.fromEntries(settings) };
-    expect(await startCommand("migrate", byHand).ended).toMatchObject({
+    const forwarded = ["--stage", named, "--via", `127.0.0.1:${stage.variables.DATABASE_PORT}`];
+    expect(await startCommand("migrate", byHand, ...forwarded).ended).toMatchObject({
       status: 0,
       out: "The schema is up to date.\n",
     });
