@@ -1,7 +1,7 @@
 import { guardConnector, publicOrLoopback, publicWeb, resolveHost } from "#lib/channels/address-guard.ts";
 import { isRedirect, postTest, readSecretText, type Trial } from "#lib/messenger/callback/post.ts";
 import { CommandError, WrongCall } from "./command.ts";
-import { isLocal } from "./stage.ts";
+import { cityCommand, isLocal } from "./stage.ts";
 
 const wrongUrl =
   "URL must be an https address on port 443 without credentials, such as https://backend.city.example/messages";
@@ -64,6 +64,6 @@ export const warnOf = async (sender: string, url: string, secret: string): Promi
       `Warning: ${url} answered 410. The first change will disable it: correct the backend, and test it.`,
     ];
   return [
-    `A test event: ${describeTrial(trial)}. Once the backend has the secret: npm run city -- callback test ${sender}`,
+    `A test event: ${describeTrial(trial)}. Once the backend has the secret: ${cityCommand("callback", "test", sender)}`,
   ];
 };

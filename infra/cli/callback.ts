@@ -8,7 +8,7 @@ import { checkAddress, describeTrial, readUrl, redirects, tryAddress, warnOf } f
 import { CommandError, exitCodes, type Reply } from "./command.ts";
 import { overlap, readUsername } from "./credential.ts";
 import { formatTable, formatTime } from "./output.ts";
-import { noun, readStageSecret, withConnection } from "./stage.ts";
+import { cityCommand, noun, readStageSecret, withConnection } from "./stage.ts";
 
 /** Dead letters that `list` shows. */
 const shownDead = 50;
@@ -31,13 +31,13 @@ const requireSender = async (sender: string, sql: Sql): Promise<void> => {
   const { credentials } = await readStageSecret("messaging-basic");
   if (credentials.some(({ username }) => username === sender)) return;
   throw new CommandError(
-    `There is no sender ${sender}. See: npm run city -- sender list, or add it: npm run city -- sender add ${sender}`,
+    `There is no sender ${sender}. See: ${cityCommand("sender", "list")}, or add it: ${cityCommand("sender", "add", sender)}`,
   );
 };
 
 const unknown = (sender: string, url: string) =>
   new CommandError(
-    `${sender} has no callback to ${url}. See: npm run city -- callback list ${sender}, or add it: npm run city -- callback add ${sender} ${url}`,
+    `${sender} has no callback to ${url}. See: ${cityCommand("callback", "list", sender)}, or add it: ${cityCommand("callback", "add", sender, url)}`,
   );
 
 const showSecret = (url: string, secret: string): Reply => ({
@@ -55,7 +55,7 @@ const add = (sender: string, url: string) => async (directory: Directory, sql: S
       afterwards: async () => (warning ? [warning] : warnOf(sender, url, secret)),
     };
   throw new CommandError(
-    `${sender} has a callback to ${url}. For a new secret: npm run city -- callback rotate ${sender} ${url}`,
+    `${sender} has a callback to ${url}. For a new secret: ${cityCommand("callback", "rotate", sender, url)}`,
   );
 };
 
@@ -63,7 +63,7 @@ const test = (sender: string) => async (directory: Directory) => {
   const callbacks = await directory.listSecrets();
   if (callbacks.length === 0)
     throw new CommandError(
-      `${sender} has no callbacks. To add one: npm run city -- callback add ${sender} https://backend.city.example/messages`,
+      `${sender} has no callbacks. To add one: ${cityCommand("callback", "add", sender, "https://backend.city.example/messages")}`,
     );
   const trials = await Promise.all(
     callbacks.map(async ({ url, disabledAt, secrets }) => {
@@ -74,7 +74,7 @@ const test = (sender: string) => async (directory: Directory) => {
   return {
     text: trials
       .map((trial) => {
-        const gone = `; it is disabled because it answered 410. To enable it: npm run city -- callback add ${sender} ${trial.url}`;
+        const gone = `; it is disabled because it answered 410. To enable it: ${cityCommand("callback", "add", sender, trial.url)}`;
         return `${trial.url}: ${describeTrial(trial)}${trial.disabledAt ? gone : ""}`;
       })
       .join("\n"),
@@ -133,7 +133,7 @@ const list = (sender: string) => async (directory: Directory) => {
     ...callbacks.flatMap(({ url, lastStatus, disabledAt }) => {
       if (disabledAt)
         return [
-          `${url} answered 410 and gets nothing more. If that was a mistake: npm run city -- callback add ${sender} ${url}`,
+          `${url} answered 410 and gets nothing more. If that was a mistake: ${cityCommand("callback", "add", sender, url)}`,
         ];
       return lastStatus && isRedirect(lastStatus) ? [`${url} ${redirects(lastStatus)}.`] : [];
     }),
@@ -146,7 +146,7 @@ const list = (sender: string) => async (directory: Directory) => {
               ...[String(attempts), lastStatus === null ? "no answer" : String(lastStatus)],
             ]),
           ),
-          `To send them again: npm run city -- callback replay ${sender}`,
+          `To send them again: ${cityCommand("callback", "replay", sender)}`,
         ]
       : []),
   ];
@@ -160,7 +160,7 @@ const replay =
     const kept = (await directory.list()).filter(({ disabledAt, dead }) => disabledAt && dead > 0);
     const lines = kept.map(
       ({ url, dead }) =>
-        `${dead} wait for ${url}, which answered 410 and is disabled. First: npm run city -- callback add ${sender} ${url}`,
+        `${dead} wait for ${url}, which answered 410 and is disabled. First: ${cityCommand("callback", "add", sender, url)}`,
     );
     const nothing = kept.length > 0 ? [] : ["No dead letters. Nothing to do."];
     return {

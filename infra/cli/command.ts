@@ -76,8 +76,11 @@ const explain = (error: unknown, name: string): string | undefined => {
   if (code === "28P01") return "The database rejected the username or the password.";
   if (/^secret \S+ cannot be read$/.test(message)) return `The ${message}: ${explainAwsError(cause)}.`;
   if (message.startsWith("environment variable")) return `The ${message}.`;
-  return message === "Region is missing" || kind === "CredentialsProviderError"
-    ? `AWS cannot be called: ${explainAwsError(error)}.`
+  if (message === "Region is missing" || kind === "CredentialsProviderError")
+    return `AWS cannot be called: ${explainAwsError(error)}.`;
+  // every error that AWS answers with has it
+  return error instanceof Error && "$metadata" in error
+    ? `AWS refused the request: ${explainAwsError(error)}.`
     : undefined;
 };
 
@@ -165,5 +168,7 @@ export const explainAwsError = (error: unknown): string => {
   const { name, message } = error as Error;
   if (message === "Region is missing") return "no AWS region is set; set AWS_REGION";
   if (name === "CredentialsProviderError") return "no AWS credentials were found";
-  return `${name}: ${message}`;
+  const hint =
+    name === "ResourceNotFoundException" ? "; check the stage's name, the account and the region" : "";
+  return `${name}: ${message.replace(/\.$/, "")}${hint}`;
 };

@@ -9,7 +9,7 @@ import {
 import { readOutputs } from "./audit-anchors.ts";
 import { CommandError, exitCodes, explainAwsError, type Reply } from "./command.ts";
 import { formatTable, formatTime } from "./output.ts";
-import { noun, requireStage } from "./stage.ts";
+import { cityCommand, noun, requireStage } from "./stage.ts";
 
 /** The parts of a stage's jobs stack that the command uses; empty when the stack lacks the output. */
 interface JobsStack {
@@ -100,9 +100,7 @@ const drop = async (stack: JobsStack, id: string): Promise<Reply> => {
     return true;
   });
   if (!dropped)
-    throw new CommandError(
-      `No dead letter with ID ${id}. See: npm run city -- dead-letters list --stage ${requireStage()}`,
-    );
+    throw new CommandError(`No dead letter with ID ${id}. See: ${cityCommand("dead-letters", "list")}`);
   return { text: `dropped: ${dropped}`, json: { id, event: dropped } };
 };
 

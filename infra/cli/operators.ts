@@ -11,7 +11,7 @@ import { hashPassword } from "#lib/password-hash.ts";
 import { consoleSchema } from "#lib/secrets/schemas.ts";
 import { CommandError, WrongCall } from "./command.ts";
 import { formatTable } from "./output.ts";
-import { noun, openSecret } from "./stage.ts";
+import { cityCommand, noun, openSecret } from "./stage.ts";
 
 type Contents = z.infer<ReturnType<typeof consoleSchema>>;
 
@@ -54,7 +54,7 @@ const keepAdmin = (before: Contents["users"], after: Contents["users"]): Content
   const hasAdmin = (users: Contents["users"]) => users.some(({ role }) => role === "admin");
   if (hasAdmin(before) && !hasAdmin(after))
     throw new CommandError(
-      "This is the last admin. Add another one first: npm run city -- operators add NAME --role admin",
+      `This is the last admin. Add another one first: ${cityCommand("operators", "add", "NAME", "--role", "admin")}`,
     );
   return after;
 };
@@ -67,7 +67,7 @@ const list = async () => {
     text:
       operators.length > 0
         ? text
-        : "No operators: nobody can log in. Add one: npm run city -- operators add NAME --role admin",
+        : `No operators: nobody can log in. Add one: ${cityCommand("operators", "add", "NAME", "--role", "admin")}`,
     json: { operators },
   };
 };

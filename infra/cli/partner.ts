@@ -11,7 +11,7 @@ import { integrationApi } from "../aws/integration-api.ts";
 import { CommandError, type Reply, readWhole, WrongCall } from "./command.ts";
 import { expires, formatState, overlap, readName, showSecret, stateColumns } from "./credential.ts";
 import { formatTable } from "./output.ts";
-import { findStage, noun, requireStage, withDirectoryOf } from "./stage.ts";
+import { cityCommand, findStage, noun, requireStage, withDirectoryOf } from "./stage.ts";
 import { usageKeys } from "./usage-keys.ts";
 
 const plans = Object.keys(integrationApi.usagePlans);
@@ -138,7 +138,7 @@ const add =
     const keys = await directory.list();
     if (keys.some(({ partnerId, state }) => partnerId === partner && state === "active"))
       throw new CommandError(
-        `${partner} has an active key. To replace it, or to change its plan, scopes or expiry: npm run city -- partner rotate ${partner}`,
+        `${partner} has an active key. To replace it, or to change its plan, scopes or expiry: ${cityCommand("partner", "rotate", partner)}`,
       );
     return showKey(partner, await directory.add(partner, plan, terms, limits));
   };
@@ -149,21 +149,23 @@ const rotate =
     const issued = await directory.rotate(partner, overlapHours * 3_600_000, terms);
     if (issued) return showKey(partner, issued);
     throw new CommandError(
-      `${partner} has no active key. Issue one with: npm run city -- partner add ${partner}`,
+      `${partner} has no active key. Issue one with: ${cityCommand("partner", "add", partner)}`,
     );
   };
 
 const revoke = (name: string) => async (directory: Directory) => {
   const revoked = await directory.revoke(name);
   if (revoked.length > 0) return { text: `revoked ${revoked.join(", ")}`, json: { revoked } };
-  throw new CommandError(`No active key with ID or partner "${name}". See: npm run city -- partner list`);
+  throw new CommandError(
+    `No active key with ID or partner "${name}". See: ${cityCommand("partner", "list")}`,
+  );
 };
 
 const setLimits = async (partner: string, limits: PartnerLimits): Promise<Reply> => {
   if (limits.residentsPerDay === undefined && limits.lookUpsPerMinute === undefined)
     throw new WrongCall("Give at least one of --residents-per-day and --look-ups-per-minute.");
   if (!(await withDirectory((directory) => directory.limit(partner, limits))))
-    throw new CommandError(`No partner "${partner}". See: npm run city -- partner list`);
+    throw new CommandError(`No partner "${partner}". See: ${cityCommand("partner", "list")}`);
   return { text: `${partner} has new limits, which apply to its next read.`, json: { partner } };
 };
 

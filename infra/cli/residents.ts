@@ -8,7 +8,7 @@ import {
 import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
 import { CommandError, type Reply } from "./command.ts";
 import { startProgress } from "./output.ts";
-import { noun, withConnection } from "./stage.ts";
+import { cityCommand, noun, withConnection } from "./stage.ts";
 
 interface Status {
   residents: number;
@@ -32,11 +32,11 @@ const readStatus = async (sql: postgres.Sql): Promise<Status> => {
 /** Says whether something is to be done, and what. */
 const advise = ({ residents, pending, stale }: Status): string => {
   if (residents === 0)
-    return "There are no residents. Import them: npm run city -- import residents FILE.csv";
+    return `There are no residents. Import them: ${cityCommand("import", "residents", "FILE.csv")}`;
   if (pending + stale === 0) return "Nothing to do.";
   return (
     "Nothing to do: the next maintenance run, within five minutes, continues. If these numbers do not fall within an " +
-    "hour, run: npm run city -- residents rebuild"
+    `hour, run: ${cityCommand("residents", "rebuild")}`
   );
 };
 
@@ -72,7 +72,7 @@ const verify = async (sql: postgres.Sql): Promise<Reply> => {
   const wrong = [...(await recountBlocks(sql)), ...(await recountProfiles(sql, verifiedProfiles))];
   const problems = [...wrong.map(describe), ...(await findRisks(sql))];
   if (problems.length > 0)
-    throw new CommandError(`${problems.join("\n")}\nRun: npm run city -- residents rebuild`);
+    throw new CommandError(`${problems.join("\n")}\nRun: ${cityCommand("residents", "rebuild")}`);
   return { text: "All counts are correct. Nothing to do.", json: { problems } };
 };
 

@@ -17,7 +17,7 @@ import {
   stateColumns,
 } from "./credential.ts";
 import { formatTable } from "./output.ts";
-import { noun, withDirectoryOf } from "./stage.ts";
+import { cityCommand, noun, withDirectoryOf } from "./stage.ts";
 
 const classNames = Object.keys(priorities) as MessageClass[];
 
@@ -79,7 +79,7 @@ const add = (sender: string, expiresAt: Date | undefined) => async (directory: D
   const credentials = await directory.listCredentials();
   if (credentials.some((one) => one.sender === sender && one.state === "active"))
     throw new CommandError(
-      `${sender} has an active credential. To replace it: npm run city -- sender rotate ${sender}`,
+      `${sender} has an active credential. To replace it: ${cityCommand("sender", "rotate", sender)}`,
     );
   return showCredential(sender, await directory.add(sender, expiresAt));
 };
@@ -98,7 +98,7 @@ const rotate =
     const issued = await directory.rotate(sender, overlapHours * 3_600_000, expiresAt);
     if (issued) return showCredential(sender, issued);
     throw new CommandError(
-      `${sender} has no active credential. Issue one with: npm run city -- sender add ${sender}`,
+      `${sender} has no active credential. Issue one with: ${cityCommand("sender", "add", sender)}`,
     );
   };
 
@@ -106,13 +106,15 @@ const revoke = (name: string) => async (directory: Directory) => {
   const revoked = await directory.revoke(name);
   if (revoked.length > 0) return { text: `revoked ${revoked.join(", ")}`, json: { revoked } };
   throw new CommandError(
-    `No active credential with ID or sender "${name}". See: npm run city -- sender list`,
+    `No active credential with ID or sender "${name}". See: ${cityCommand("sender", "list")}`,
   );
 };
 
 const limit = (sender: string, limits: Limits) => async (directory: Directory) => {
   if (!(await directory.limit(sender, limits)))
-    throw new CommandError(`No account has the pool "${limits.pool}". See: npm run city -- account list`);
+    throw new CommandError(
+      `No account has the pool "${limits.pool}". See: ${cityCommand("account", "list")}`,
+    );
   const terms = (await directory.listTerms()).filter((one) => one.sender === sender);
   const credentials = (await directory.listCredentials()).filter((one) => one.sender === sender);
   const hint =

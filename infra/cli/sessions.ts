@@ -2,7 +2,7 @@ import { nameTerm } from "#lib/employee/attempt.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { CommandError } from "./command.ts";
 import { formatTable, formatTime } from "./output.ts";
-import { noun, readStageSecret, withConnection } from "./stage.ts";
+import { cityCommand, noun, readStageSecret, withConnection } from "./stage.ts";
 
 interface Session {
   account: string;
@@ -42,7 +42,7 @@ const end = async (name: string) => {
   });
   if (ended === 0)
     throw new CommandError(
-      `No open session of "${name}". A person who logged in with the NIP is not found by the username, and vice versa. See: npm run city -- sessions list`,
+      `No open session of "${name}". A person who logged in with the NIP is not found by the username, and vice versa. See: ${cityCommand("sessions", "list")}`,
     );
   return { text: `${ended} ${ended === 1 ? "session" : "sessions"} ended`, json: { ended } };
 };

@@ -24,13 +24,22 @@ interface Stage {
 
 let chosen: Stage = {};
 
+const isAddress = (via: string): boolean => {
+  const [, port] = /^[\w.-]+:(\d{1,5})$/.exec(via) ?? [];
+  return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
+};
+
 /** Chooses for the whole process. @throws WrongCall */
 const chooseStage = (given: Stage): void => {
   if (given.stage !== undefined && !/^[a-z][a-z0-9-]{0,29}$/.test(given.stage))
     throw new WrongCall(`--stage must be the name of a deployed stage, such as prod, not ${given.stage}`);
-  if (given.via !== undefined && (given.stage === undefined || !/^[\w.-]+:\d{1,5}$/.test(given.via)))
+  if (given.via !== undefined && (given.stage === undefined || !isAddress(given.via)))
     throw new WrongCall(
       "--via is where the database of --stage is reached from here, such as 127.0.0.1:5433",
+    );
+  if (given.via !== undefined && findSetting("DATABASE_URL") !== undefined)
+    throw new WrongCall(
+      "--via has no effect while DATABASE_URL is set, which replaces the database. Unset one.",
     );
   chosen = given;
   // of a profile or a single sign-on, too
@@ -48,6 +57,19 @@ export const noun = (name: string, summary: string, define: Define) =>
       staged.hook(event, () => chooseStage(staged.opts()));
     define(program, ...rest);
   });
+
+const quote = (word: string): string =>
+  /^[\w./:@,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
+/** The command for the operator to run next, with the same stage: without it, the local system would be changed. */
+export const cityCommand = (...words: readonly string[]): string => {
+  const { stage, via } = chosen;
+  const options = [
+    ...(stage === undefined ? [] : ["--stage", stage]),
+    ...(via === undefined ? [] : ["--via", via]),
+  ];
+  return `npm run city -- ${[...words, ...options].map(quote).join(" ")}`;
+};
 
 /** The deployed stage that `--stage` names. */
 export const findStage = (): string | undefined => chosen.stage;
@@ -135,7 +157,39 @@ const connect = async (role: Role, max: number): Promise<postgres.Sql> => {
   return postgres({ ...options, max, ...connectionTo(credentials), ssl: false });
 };
 
-const unreachable = new Set(["ECONNREFUSED", "ENOTFOUND", "CONNECT_TIMEOUT"]);
+const unreachable = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"],
+  ...["ENOTFOUND", "EAI_AGAIN", "CONNECT_TIMEOUT", "CONNECTION_CLOSED"],
+]);
+
+/** What OpenSSL and Node say of a certificate that they do not accept. */
+const untrusted = /^(ERR_TLS_CERT|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_(GET|VERIFY)_)/;
+
+/** It has no such database, schema, table, column or function. */
+const otherSchema = new Set(["3D000", "3F000", "42P01", "42703", "42883"]);
+
+const howToReach = (): string => {
+  if (isLocal()) return `\n${noSystem}`;
+  if (findSetting("DATABASE_URL") !== undefined) return "\nIts address is in DATABASE_URL.";
+  return chosen.via === undefined
+    ? "\nIt has no public address: forward a port as in infra/RUNBOOK.md, and add --via 127.0.0.1:PORT."
+    : `\nIs a port forwarded to ${chosen.via}, as in infra/RUNBOOK.md?`;
+};
+
+/** Says what the operator can do about a failure of the connection; undefined for another failure. */
+const explainConnection = (error: unknown): string | undefined => {
+  const { code = "", message } = error as { code?: string; message: string };
+  if (untrusted.test(code))
+    return (
+      `The certificate of the database cannot be verified (${code}). ` +
+      "NODE_EXTRA_CA_CERTS must name a file with its CA, as in infra/RUNBOOK.md."
+    );
+  if (message.startsWith("Client network socket disconnected before secure TLS"))
+    return "The server closed the connection in place of encrypting it: it is no PostgreSQL with TLS.";
+  if (otherSchema.has(code))
+    return `The database is another one, or has the schema of another release: ${message}.`;
+  return unreachable.has(code) ? `The database cannot be reached (${code}).${howToReach()}` : undefined;
+};
 
 /**
  * Runs work on a connection as the given role: to the database in `DATABASE_URL`, or that of the stage, or that of the running
@@ -152,14 +206,8 @@ export const withConnection = async <T>(
   try {
     return await work(sql);
   } catch (error) {
-    const { code } = error as { code?: string };
-    if (!code || !unreachable.has(code)) throw error;
-    const hint = isLocal()
-      ? `\n${noSystem}`
-      : chosen.stage === undefined
-        ? ""
-        : "\nIt has no public address: forward a port as in infra/RUNBOOK.md, and add --via 127.0.0.1:PORT.";
-    throw new CommandError(`The database cannot be reached (${code}).${hint}`);
+    const explained = explainConnection(error);
+    throw explained === undefined ? error : new CommandError(explained);
   } finally {
     // after a failure a query may still be pending on a broken connection, so do not wait for long
     await sql.end({ timeout: 1 });

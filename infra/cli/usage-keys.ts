@@ -16,6 +16,7 @@ import type { PartnerPlan } from "#lib/partner/partner-keys.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { usagePlanName } from "../aws/stage-names.ts";
 import { CommandError, explainAwsError } from "./command.ts";
+import { cityCommand } from "./stage.ts";
 
 /** The largest page size of API Gateway. */
 const pageSize = 500;
@@ -76,7 +77,7 @@ const requireNoUnknown = (stage: string, unknown: readonly ApiKey[]) => {
     throw new CommandError(
       `The stage ${stage} has usage keys that are not in this database: ` +
         `${unknown.map(({ name }) => name).join(", ")}. Check that this is the database of ${stage}. ` +
-        `If it is, delete those keys with: npm run city -- partner sync --stage ${stage} --force. ` +
+        `If it is, delete those keys with: ${cityCommand("partner", "sync", "--force")}. ` +
         "API Gateway was not changed.",
     );
 };
@@ -86,7 +87,7 @@ const requirePlans = ({ plans }: GatewayState, partners: readonly PartnerPlan[])
   if (planless.length > 0)
     throw new CommandError(
       `The stage lacks the plan of ${planless.map(({ partnerId, plan }) => `${partnerId} (${plan})`).join(", ")}. ` +
-        `Choose one of ${[...plans.keys()].join(", ")} with: npm run city -- partner rotate PARTNER --plan PLAN`,
+        `Choose one of ${[...plans.keys()].join(", ")} with: ${cityCommand("partner", "rotate", "PARTNER", "--plan", "PLAN")}`,
     );
 };
 
@@ -182,7 +183,7 @@ export const usageKeys = (stage: string) => {
         .catch((error: unknown) =>
           fail(
             error,
-            `The database change was kept. Fix the cause, then run: npm run city -- partner sync --stage ${stage}`,
+            `The database change was kept. Fix the cause, then run: ${cityCommand("partner", "sync")}`,
           ),
         ),
   };

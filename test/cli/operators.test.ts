@@ -17,14 +17,8 @@ const openCommand = async (store: SecretStore) => {
     AWS_SECRET_ACCESS_KEY: "local",
     AWS_ENDPOINT_URL_SECRETS_MANAGER: server.url,
   };
-  const call = (line: string) =>
-    callCommand(
-      () => import("../../infra/cli/operators.ts"),
-      settings,
-      ...line.split(" "),
-      "--stage",
-      "local",
-    );
+  const call = (line: string, stage = "local") =>
+    callCommand(() => import("../../infra/cli/operators.ts"), settings, ...line.split(" "), "--stage", stage);
   return { call, stored: () => readLocalSecret("messenger-console", store) };
 };
 
@@ -63,6 +57,20 @@ test("a command that is overtaken five times changes nothing and says so", async
     errors: "Another change to the operators is in progress. Try again.\n",
   });
   expect(stored().users).toHaveLength(5);
+});
+
+test("a stage that does not exist is said to be none, without a stack", async () => {
+  const { call } = await openCommand(openStore(undefined));
+  const answer = { status: 1, errors: expect.stringMatching(/^AWS refused .*check the stage's name.*\n$/) };
+  for (const line of ["list", "add sari --role admin"])
+    expect(await call(line, "nowhere")).toMatchObject(answer);
+});
+
+test("the command that is advised works with the same stage", async () => {
+  const { call } = await openCommand(openStore(undefined));
+  expect((await call("list")).out).toMatch(
+    /npm run city -- operators add NAME --role admin --stage local\n$/,
+  );
 });
 
 test("the last admin is neither removed nor given another role", async () => {

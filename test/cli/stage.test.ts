@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
+import { cityCommand } from "../../infra/cli/stage.ts";
 import { callCommand } from "../steps/command.ts";
 import { listen } from "../steps/http-server.ts";
 
@@ -20,8 +21,32 @@ test("sends no name and password to a remote database without TLS", async () => 
   const { port } = new URL(await listen(server));
   // leads to this machine, and is none of its names
   const settings = { DATABASE_URL: `postgres://somebody:secret@0.0.0.0:${port}/municipal` };
-  const { status } = await callCommand(() => import("../../infra/cli/partner.ts"), settings, "list");
+  const list = await callCommand(() => import("../../infra/cli/partner.ts"), settings, "list");
   const sent = Buffer.concat(received);
-  expect([status, sent.subarray(0, 8).toString("hex")]).toEqual([1, sslRequest]);
+  expect([list.status, sent.subarray(0, 8).toString("hex")]).toEqual([1, sslRequest]);
+  expect(list.errors).toMatch(/^The server closed the connection in place of encrypting it.*\n$/);
   expect(sent.includes("somebody")).toBe(false);
+});
+
+test.each(["postgres", "nowhere"])(
+  "the database %s is said to be another one, without a stack",
+  async (name) => {
+    const url = Object.assign(new URL(inject("city").adminUrl), { pathname: `/${name}` });
+    const settings = { DATABASE_URL: url.href };
+    for (const line of ["partner list", "residents status"])
+      expect(
+        await callCommand(() => import("../../infra/cli/city.ts"), settings, ...line.split(" ")),
+      ).toMatchObject({
+        status: 1,
+        errors: expect.stringMatching(
+          /^The database is another one, or has the schema of another release: .*\n$/,
+        ),
+      });
+  },
+);
+
+test("an address in an advised command is one word for the shell", () => {
+  expect(cityCommand("callback", "add", "tax office", "https://x.example/a?b=1&c='2'")).toBe(
+    "npm run city -- callback add 'tax office' 'https://x.example/a?b=1&c='\\''2'\\'''",
+  );
 });

@@ -94,11 +94,11 @@ test("the messenger's connections are encrypted, and verified too", async () => 
 test("a command that reaches the database through a forwarded port verifies that the certificate is the database's own", async () => {
   await startTls();
   const { city } = own;
-  const list = (host: string) => {
+  const list = (host: string, more: Record<string, string> = { NODE_EXTRA_CA_CERTS: authority }) => {
     const name = "database/partner-admin";
     const login = readLocalSecret(name, city.secrets);
     city.secrets.put(localSecretName(name), JSON.stringify({ ...login, host }));
-    const settings = { ...city.variables({ secrets: {} }), NODE_EXTRA_CA_CERTS: authority };
+    const settings = { ...city.variables({ secrets: {} }), ...more };
     const via = `127.0.0.1:${city.database.server.port}`;
     return startCommand(
       "partner",
@@ -110,5 +110,9 @@ test("a command that reaches the database through a forwarded port verifies that
   expect(await list("database.city.example")).toMatchObject({
     status: 1,
     errors: expect.stringContaining("ERR_TLS_CERT_ALTNAME_INVALID"),
+  });
+  expect(await list("localhost", {})).toMatchObject({
+    status: 1,
+    errors: expect.stringMatching(/cannot be verified \(\w+\)\. NODE_EXTRA_CA_CERTS must name [^\n]+\n$/),
   });
 });
