@@ -131,6 +131,8 @@ export const run = noun("audit", "Verify the audit of resident reads.", (program
         const stage = findStage();
         if (stage !== undefined && bucket !== undefined)
           throw new WrongCall("Give either --stage or --bucket");
+        if (restored.length > 0 && stage === undefined && bucket === undefined)
+          throw new WrongCall("--restored is about the anchors of the seals. Add --stage or --bucket");
         const since = Date.now();
         const verdicts = await withConnection("maintenance", readVerdicts);
         let anchors = await readAll(stage, bucket);

@@ -47,15 +47,21 @@ ${list()}
 
 npm run city -- <noun> --help lists the verbs. --stage NAME works with a deployed stage, else with the running npm run dev.`;
 
+const explain = (name: string): string =>
+  name.startsWith("-")
+    ? `Options follow the noun and the verb: npm run city -- NOUN VERB ${name}`
+    : `Unknown noun '${name}'. Use one of:\n${list()}`;
+
 /** The operator's command: finds the noun, and leaves the rest to it. */
 export const run: Command = async ([name, ...args]) => {
   const noun = name !== undefined && Object.hasOwn(nouns, name) ? nouns[name] : undefined;
   if (noun) return (await noun.load()).run(args);
-  if (name === undefined || name === "--help" || name === "-h") {
+  if (name === undefined || ["--help", "-h", "help"].includes(name)) {
     console.log(help());
     return exitCodes.done;
   }
-  console.error(`Unknown noun '${name}'. Use one of:\n${list()}`);
+  const error = explain(name);
+  console.error([name, ...args].includes("--json") ? JSON.stringify({ error }) : error);
   return exitCodes.wrongCall;
 };
 

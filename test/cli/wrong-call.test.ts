@@ -33,9 +33,14 @@ test.each([
   ["residents verfy", "Unknown command 'verfy'. Did you mean verify? See: npm run city -- residents --help"],
   ["residents verify now", "Too many arguments for 'verify'. Expected 0 arguments but got 1"],
   ["audit verify --stage test --bucket b", "Give either --stage or --bucket"],
+  ["audit verify --restored 3", "--restored is about the anchors of the seals. Add --stage or --bucket"],
+  ["notify report requests --at 2030-01-31T08:00+07:00", "--at is for a job"],
   ["dead-letters list", "Add --stage NAME, such as --stage prod"],
   ["partner list --stage Prod/1", "--stage must be the name of a deployed stage, such as prod"],
   ["partner list --via 127.0.0.1:5433", "--via is where the database of --stage is reached from here"],
+  ["partner list --stage prod --via 127.0.0.1:99999", "--via is where the database of --stage is reached"],
+  ["partner list --stage prod --via 127.0.0.1:5433", "--via has no effect while DATABASE_URL is set"],
+  ["--stage prod partner list", "Options follow the noun and the verb: npm run city -- NOUN VERB --stage"],
   ["dead-letters drop --stage prod", "Missing required argument 'id'"],
   ["partner list --overlap 3", "Unknown option '--overlap'"],
   ["account add", "Missing required argument 'account'"],
@@ -76,7 +81,8 @@ test.each([
 
 test("the nouns are listed without one, and for one that does not exist", async () => {
   const listed = Object.keys(nouns).join("[^]*");
-  expect(await call("--help")).toMatchObject({ status: 0, out: expect.stringMatching(listed) });
+  for (const line of ["--help", "help"])
+    expect(await call(line)).toMatchObject({ status: 0, out: expect.stringMatching(listed) });
   for (const line of ["partners list", "constructor"])
     expect(await call(line)).toMatchObject({ status: 2, errors: expect.stringMatching(listed) });
 });
@@ -120,6 +126,7 @@ test.each(Object.keys(nouns))(
 test.each([
   ["residents verfy", "Did you mean verify?"],
   ["residents", "A command is missing"],
+  ["partners list", "Unknown noun 'partners'"],
 ])("with --json the failure of %s is JSON, too", async (line, message) => {
   const { out, errors } = await call(`${line} --json`);
   expect([out, JSON.parse(errors)]).toEqual(["", { error: expect.stringContaining(message) }]);

@@ -186,8 +186,9 @@ const reportRuns = (job: Job, at: Date | undefined): Promise<Reply> =>
     return { ...joinRuns(replies, ""), code: exitCodes.done };
   });
 
-const reportRequests = (): Promise<Reply> =>
-  withNotifier(async (context) => {
+const reportRequests = (at: Date | undefined): Promise<Reply> => {
+  if (at) throw new WrongCall("--at is for a job. Requests are not scheduled");
+  return withNotifier(async (context) => {
     const requests = await listFailedRequests(context, maxMissed);
     const rows = requests.map(({ changedAt, id, template, outcome, reason }) => [
       formatTime(changedAt),
@@ -202,6 +203,7 @@ const reportRequests = (): Promise<Reply> =>
       json: { requests: [...requests] },
     };
   });
+};
 
 const send = (name: string, phone: string, pairs: readonly string[], id: string): Promise<Reply> =>
   withNotifier(async (context) => {
@@ -250,7 +252,7 @@ export const run = noun("notify", "Run, report and replay notification jobs.", (
     .argument("<job|requests>", `${onJob}, or the word requests`)
     .option("--at <time>", atTime, readTime)
     .action(
-      answer((name, { at }) => (name === "requests" ? reportRequests() : reportRuns(readJob(name), at))),
+      answer((name, { at }) => (name === "requests" ? reportRequests(at) : reportRuns(readJob(name), at))),
     );
   program
     .command("replay")
