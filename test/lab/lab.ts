@@ -9,9 +9,14 @@ const tools: Readonly<Record<string, () => Promise<{ readonly run: Command }>>> 
   screenshots: () => import("../browser/screenshots.ts"),
 };
 
-const run: Command = async ([name = "", ...args]) => {
+const run: Command = async ([name = "--help", ...args]) => {
   if (Object.hasOwn(tools, name)) return (await (tools[name] as (typeof tools)[string])()).run(args);
-  console.error(`Usage: npm run lab -- <tool> [options]\nTools: ${Object.keys(tools).join(", ")}`);
+  const help = `Usage: npm run lab -- <tool> [options]\nTools: ${Object.keys(tools).join(", ")}`;
+  if (["--help", "-h"].includes(name)) {
+    console.log(help);
+    return exitCodes.done;
+  }
+  console.error(`Unknown tool '${name}'.\n${help}`);
   return exitCodes.wrongCall;
 };
 
