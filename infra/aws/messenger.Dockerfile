@@ -7,7 +7,7 @@
 # It writes nothing to its file system. LICENSES.txt lists all packages with their licences; the texts of LGPL-3
 # (libvips, a shared library that can be replaced) and GPL-3 are also in /usr/share/common-licenses.
 #
-# A tag moves. `npm run preflight -- --stage prod` prints the command that adds the digest of its current image to the next
+# A tag moves. `npm run city -- preflight --stage prod` prints the command that adds the digest of its current image to the next
 # line; commit it. For updates of Node and Debian, remove the digest, and run the command again.
 FROM node:24-slim
 
