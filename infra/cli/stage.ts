@@ -170,6 +170,7 @@ const otherSchema = new Set(["3D000", "3F000", "42P01", "42703", "42883"]);
 
 const howToReach = (): string => {
   if (isLocal()) return `\n${noSystem}`;
+  if (chosen.stage === undefined) return "";
   if (findSetting("DATABASE_URL") !== undefined) return "\nIts address is in DATABASE_URL.";
   return chosen.via === undefined
     ? "\nIt has no public address: forward a port as in infra/RUNBOOK.md, and add --via 127.0.0.1:PORT."
