@@ -151,7 +151,7 @@ export const en = {
     counts: { accepted: "accepted", opted_out: "opted out", refused: "rejected", expired: "expired" },
     noCounts: "none",
     commands: "Run, preview or replay a job…",
-    why: "These need the rights to read the recipients of a job, which this task does not have, so an intruder in the task cannot read them. Run the command in a terminal; the guide for operators lists the settings needed on a stage.",
+    why: "These need the rights to read the recipients of a job, which this task does not have, so an intruder in the task cannot read them. Run the command in a terminal; for a deployed stage, add --stage and its name.",
     preview: "Shows what a run would send, and sends nothing",
     run: "Runs the job now",
     replay: "Retries the recipients who have not been notified",

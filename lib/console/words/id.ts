@@ -151,7 +151,7 @@ export const id: Words = {
     counts: { accepted: "diterima", opted_out: "opt-out", refused: "ditolak", expired: "kedaluwarsa" },
     noCounts: "tidak ada",
     commands: "Jalankan, pratinjau, atau ulangi job…",
-    why: "Perintah ini memerlukan hak baca atas data penerima. Hak itu sengaja tidak diberikan kepada task ini, agar data tersebut tetap aman bila task dibobol. Jalankan perintahnya di terminal; pengaturan yang diperlukan di tiap stage ada di panduan operator.",
+    why: "Perintah ini memerlukan hak baca atas data penerima. Hak itu sengaja tidak diberikan kepada task ini, agar data tersebut tetap aman bila task dibobol. Jalankan perintahnya di terminal; untuk stage yang sudah di-deploy, tambahkan --stage dan namanya.",
     preview: "Menampilkan apa yang akan dikirim, tanpa mengirim apa pun",
     run: "Menjalankan job sekarang",
     replay: "Mencoba lagi untuk penerima yang belum menerima pesan",
