@@ -50,7 +50,7 @@ const createProgram = (name: string, summary: string, json: boolean) => {
     .helpOption("-h, --help", "print this help")
     .helpCommand(false)
     .addHelpText("afterAll", codesText)
-    .configureHelp({ showGlobalOptions: true, helpWidth: 120 })
+    .configureHelp({ showGlobalOptions: true, helpWidth: 130 })
     .configureOutput({
       writeOut: (text) => console.log(text.trimEnd()),
       // the help that follows a missing subcommand

@@ -87,6 +87,13 @@ test("the nouns are listed without one, and for one that does not exist", async 
     expect(await call(line)).toMatchObject({ status: 2, errors: expect.stringMatching(listed) });
 });
 
+test.each(["account", "migrate"])("the lines of the help of %s are not broken", async (name) => {
+  const { out } = await call(`${name} --help`);
+  const about = out.split("\n\nOptions:")[0] ?? "";
+  // a broken line continues in one of few words
+  expect(about.split("\n").filter((line) => /^\S+( \S+)?$/.test(line))).toEqual([]);
+});
+
 test("a failure is exit code 1", async () => {
   expect(await call("partner list")).toMatchObject({
     status: 1,
