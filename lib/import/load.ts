@@ -193,8 +193,10 @@ export const storeBatch = async (
   areLikelyNew = false,
   end: End = "commit",
 ): Promise<LoadCounts> => {
+  // two imports at once may deadlock more than once
+  const strategies = [insertAndUpdate, upsertAll, upsertAll, upsertAll] as const;
   const counts = await attempt(
-    areLikelyNew ? [insertAll, insertAndUpdate, upsertAll] : [insertAndUpdate, upsertAll],
+    areLikelyNew ? [insertAll, ...strategies] : strategies,
     sql,
     table,
     batch,

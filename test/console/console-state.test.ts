@@ -71,6 +71,15 @@ describe("the state of the outbox", () => {
     });
   });
 
+  test("contains codes that expire among those that fail, but not reminders that do", async () => {
+    const { sql, connectConsole } = await createMessengerDatabase();
+    await sql`
+      insert into messaging.message (id, sender, kind, phone, content, expires_at, state, priority)
+      select 'm' || n, 'api:test', 'text', '6281200000001', '{}', now(), 'EXPIRED', n from generate_series(0, 3) n`;
+    const { failures } = await readConsoleState(connectConsole(), sources);
+    expect(failures).toMatchObject({ ended: 2, failed: 2 });
+  });
+
   test("contains how many fail while hundreds that were accepted later wait, or were cancelled", async () => {
     const { sql, connectConsole } = await createMessengerDatabase();
     await sql`

@@ -3,6 +3,7 @@ import { type Html, html } from "#lib/html.ts";
 import { maskPhone, readLocalNumber } from "#lib/messaging/phone.ts";
 import { readPhone } from "#lib/messaging/phone-reading.ts";
 import type { State } from "#lib/messaging/submission.ts";
+import { priorities } from "#lib/messaging/submission.ts";
 import { type MessageSummary, type Obstacle, reasons } from "#lib/messenger/outbox/message.ts";
 import type { MessageFilter } from "../login/operator-login.ts";
 import { formatSeconds, formatTime, hiddenUnless, renderAge, renderTable, type View } from "../view.ts";
@@ -53,16 +54,19 @@ const ofNumbers = [reasons.notRegistered, reasons.noDevice, reasons.optedOut];
 
 export const countFailures = async (sql: postgres.ISql): Promise<Failures> => {
   const rows = await sql<{ failed: boolean; code: string; sender: string; account: string; at: Date }[]>`
-    select m.state = 'FAILED' as failed, coalesce(m.refusals ->> 'code', m.reason, '-') as code, m.sender,
+    select m.state <> all ('{SENT,DELIVERED,READ}') as failed, coalesce(m.refusals ->> 'code', m.reason, '-') as code, m.sender,
       coalesce(a.name, '-') as account, m.changed_at as at
     from (
       -- thousands of a bulk run, accepted later, may wait or be cancelled
       select seq, state, refusals, reason, sender, account, changed_at
-      from messaging.message where state in ('SENT', 'DELIVERED', 'READ', 'FAILED') and not is_open
+      from messaging.message
+      -- a reminder that expires is a matter of the queue
+      where (state in ('SENT', 'DELIVERED', 'READ', 'FAILED') or state = 'EXPIRED' and priority <= ${priorities.transactional})
+        and not is_open
       order by seq desc limit 200
     ) m left join messaging.account a on a.id = m.account
     where m.changed_at > now() - interval '1 hour'
-      and not (m.state = 'FAILED' and coalesce(m.reason, '') = any(string_to_array(${ofNumbers.join("|")}, '|')))
+      and not (m.state <> 'SENT' and coalesce(m.reason, '') = any(string_to_array(${ofNumbers.join("|")}, '|')))
     order by m.seq desc limit 10`;
   const failed = rows.filter((row) => row.failed);
   const listMost = (of: "code" | "sender" | "account") =>
