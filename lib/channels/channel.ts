@@ -114,7 +114,7 @@ export class ChannelFailure extends Error {
 
 export type ConnectionState = {
   readonly since: Date;
-  /** Since when it is tried again and again. Of a connection that was never open: since the first attempt. */
+  /** Since when it is tried again and again, also of one that is open just now. */
   readonly downSince?: Date | undefined;
 } & (
   | { readonly kind: "closed"; readonly code?: number | undefined; readonly retryAt?: Date }
@@ -141,11 +141,17 @@ export type Stateless<S = ConnectionState> = S extends ConnectionState
   ? Omit<S, "since" | "downSince">
   : never;
 
+/** A connection that was open for less than this is still the one that is tried again and again. */
+const stableMs = 60_000;
+
 /** Enters a state now. */
 export const enterState = (before: ConnectionState, state: Stateless): ConnectionState => {
   const since = new Date();
+  const wasStable = before.kind === "open" && since.getTime() - before.since.getTime() >= stableMs;
+  const earlier = wasStable ? undefined : before.downSince;
   const isDown = state.kind === "closed" || state.kind === "connecting";
-  return { ...state, since, ...(isDown && { downSince: before.downSince ?? since }) } as ConnectionState;
+  const downSince = isDown ? (earlier ?? since) : state.kind === "open" ? earlier : undefined;
+  return { ...state, since, ...(downSince && { downSince }) } as ConnectionState;
 };
 
 /** What a person has sent to the city's number. It must be neither stored nor logged. */

@@ -37,7 +37,7 @@ const requestKinds = { open: "usable", stopped: "rejected" } as const;
 
 const describeConnection = ({ account, link }: Partial<Leadership> = {}): Connection => {
   const state = link?.state() ?? { kind: "closed" as const, since: new Date() };
-  const since = (state.downSince ?? state.since).toISOString();
+  const since = ((state.kind !== "open" && state.downSince) || state.since).toISOString();
   if (account && account.channel !== "whatsapp") {
     const kind = requestKinds[state.kind as keyof typeof requestKinds] ?? "unreachable";
     return { kind, since, answer: state.kind === "stopped" ? state.code : undefined };

@@ -14,7 +14,14 @@ test("a connection is down since it was last open, however often it is tried aga
     clock.pass(20_000);
   }
   expect(state.downSince).toEqual(lost);
+
+  // one that is open for seconds only is no better
   state = enterState(state, { kind: "open", as: "6281200000001" });
-  expect([state.downSince, state.since]).toEqual([undefined, new Date()]);
+  clock.pass(59_000);
+  state = enterState(state, { kind: "closed" });
+  expect(state.downSince).toEqual(lost);
+
+  state = enterState(state, { kind: "open", as: "6281200000001" });
+  clock.pass(60_000);
   expect(enterState(state, { kind: "closed" }).downSince).toEqual(new Date());
 });
