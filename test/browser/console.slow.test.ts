@@ -3,7 +3,7 @@ import { create } from "qrcode";
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import type { ConsoleState } from "#lib/console/state.ts";
-import { connected, pairing, qrText } from "../steps/console-state.ts";
+import { ago, connected, pairing, qrText } from "../steps/console-state.ts";
 import { openLoggedIn, stageBrowser } from "./console-pages.ts";
 
 stageBrowser();
@@ -23,8 +23,13 @@ const states: [string, ConsoleState, string[]][] = [
   ],
   ["connecting", { ...connected(), connection: { kind: "connecting", since: now() } }, ["Connecting"]],
   [
-    "closed",
+    "just closed",
     { ...connected(), connection: { kind: "closed", since: now() } },
+    ["Connecting", "It is being tried now"],
+  ],
+  [
+    "closed",
+    { ...connected(), connection: { kind: "closed", since: ago(60).toISOString() } },
     ["Not connected", "WhatsApp or the network is down"],
   ],
   [

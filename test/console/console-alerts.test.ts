@@ -152,6 +152,11 @@ test("the worst is first: what stops all messages, then some", () => {
   expect(names).toEqual(["unlinked", "paused", "urgentOld", "limited", "callback-1", "job"]);
 });
 
+test("a connection that is tried again after minutes only is an alert at once, with what to do", () => {
+  const [alert] = alertsOf(with_({ kind: "closed", answer: 411, since: ago(1).toISOString() }));
+  expect(alert).toMatchObject({ name: "disconnected", todo: expect.stringContaining("Update WhatsApp") });
+});
+
 test("a connection or a service that failed less than a minute ago is no alert: it is usually back by then", () => {
   expect(alertsOf(with_({ kind: "closed", since: ago(59).toISOString() }))).toEqual([]);
   const outages = [{ service: "media", seconds: 10, ageSeconds: 59 }] as const;

@@ -47,9 +47,9 @@ export const callCommand = async (
 /** The environment of a process whose modules need not be compiled again. */
 export const compileCache = { NODE_COMPILE_CACHE: join(tmpdir(), "compile-cache") };
 
-/** Starts `npm run city -- NOUN` in a new process, with only these settings in its environment. */
-export const startCommand = (noun: string, settings: Settings, ...args: string[]) => {
-  const child = spawn(process.execPath, ["infra/cli/city.ts", noun, ...args], {
+/** Starts a program in a new process, with only these settings in its environment. */
+export const startProgram = (file: string, settings: Settings, ...args: readonly string[]) => {
+  const child = spawn(process.execPath, [file, ...args], {
     env: { ...compileCache, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -59,3 +59,7 @@ export const startCommand = (noun: string, settings: Settings, ...args: string[]
   );
   return { ended, kill: () => child.kill("SIGKILL") };
 };
+
+/** Starts `npm run city -- NOUN`. */
+export const startCommand = (noun: string, settings: Settings, ...args: readonly string[]) =>
+  startProgram("infra/cli/city.ts", settings, noun, ...args);

@@ -44,6 +44,7 @@ const findName = ({ state, now }: View, since: Date): Name => {
   if (!state) return "unknown";
   if (!state.leader) return state.unread === "unavailable" ? "leaderless" : "standby";
   const { kind, answer, retryAt, passkey } = state.connection;
+  const { reaction } = findDisconnection(answer);
   switch (kind) {
     case "pairing":
       return passkey ? "passkey" : "pairing";
@@ -52,8 +53,9 @@ const findName = ({ state, now }: View, since: Date): Name => {
     case "closed":
     case "connecting":
     case "unreachable":
-      if (kind === "closed" && retryAt && findDisconnection(answer).reaction === "wait") return "banned";
-      if (now.getTime() - since.getTime() < maxFailureMs) return "connecting";
+      if (kind === "closed" && retryAt && reaction === "wait") return "banned";
+      // nothing will have changed after seconds
+      if (reaction !== "retry-slowly" && now.getTime() - since.getTime() < maxFailureMs) return "connecting";
       return kind === "unreachable" ? "unreachable" : "disconnected";
     default:
       return kind;

@@ -53,7 +53,7 @@ const rows: readonly Row[] = [
     failureMode: { loginFailure: { code: 401 } },
     kind: "stopped",
     says: "Unlinked WhatsApp has removed the link",
-    alert: "stopped",
+    alert: "unlinked",
     figures: unlinked,
     press: "log-in",
   },
@@ -172,7 +172,7 @@ test.each([
     .toMatchObject({ kind: "closed", code: expect.any(Number) });
   const console = await openConsole(task);
   await expect.poll(console.read).toContain(says);
-  await expectShown(task, (await submit(task, {})).id, waits);
+  await expectShown(task, (await submit(task, {})).id, { ...waits, alerts: ["disconnected"] });
   expect(await figuresOf(task)).toEqual({
     connected: 0,
     unlinked: 0,

@@ -7,7 +7,7 @@ import type { Need } from "../../contract/system.ts";
 import { startAnswerProxy } from "../../steps/answer-proxy.ts";
 import { useDeliveringCity } from "../../steps/city/delivering-city.ts";
 import { withCityDatabase } from "../../steps/city/own-city.ts";
-import { callCommand, startCommand } from "../../steps/command.ts";
+import { callCommand, startProgram } from "../../steps/command.ts";
 import { serve, startDeafServer } from "../../steps/http-server.ts";
 import { wrongAnswers } from "./wrong-answers.ts";
 
@@ -125,7 +125,7 @@ test("reads addresses and credentials from a file like .local/dev.json and ignor
   const contents = { baseUrl, messagingBaseUrl, secretsUrl, platformUrl: null, ...credentials() };
   writeFileSync(`${folder}/dev.json`, JSON.stringify(contents), { mode: 0o600 });
   const args = ["--credentials", `${folder}/dev.json`, "--json"];
-  const { status, out } = await startCommand("test/lab/smoke/smoke.ts", {}, ...args).ended;
+  const { status, out } = await startProgram("test/lab/smoke/smoke.ts", {}, ...args).ended;
   expect([status, JSON.parse(out)]).toEqual([
     0,
     expect.objectContaining({
