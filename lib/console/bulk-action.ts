@@ -70,7 +70,10 @@ const readVersion = ({ field }: Form): number =>
 const describeVersion = ({ field }: Form): string | undefined =>
   /^[a-z0-9-]{1,60} ?\d{0,6}$/.exec(`${field("template")} ${field("version")}`.trim())?.[0];
 
-const ofOperators = { role: "operator", subject: describeVersion, explain } as const;
+/** 20,000 of the longest texts take 20 s of a core. The page is a form, so that no script gives up before. */
+const timeoutMs = 120_000;
+
+const ofOperators = { role: "operator", timeoutMs, subject: describeVersion, explain } as const;
 
 /** What operators do with files of recipients, and with templates. */
 const actions = {

@@ -10,7 +10,7 @@ import type { Acts } from "./panels/acts.ts";
 import type { Words } from "./words/en.ts";
 
 /** With those of acts.ts less than the timeout of the page: the notice can say which component is not responding. */
-const timeoutMs = 20_000;
+const defaultTimeoutMs = 20_000;
 
 /** What an operator has sent. */
 export interface Form {
@@ -25,6 +25,8 @@ export interface Form {
 export interface Action<O, F extends Form = Form> {
   /** Who may perform it. */
   readonly role: Role;
+  /** How long the page waits for it. Default: 20 s. */
+  readonly timeoutMs?: number;
   /** What the record says it is about, besides account, number and run. */
   readonly subject?: (form: F) => string | undefined;
   /** @returns the notice. */
@@ -69,6 +71,7 @@ export const performAction = async <O extends { readonly acts: Acts }, F extends
   form: F,
 ): Promise<Notice> => {
   const { acts } = on;
+  const { timeoutMs = defaultTimeoutMs } = action;
   const { operator, words } = form;
   const id = await acts.begin(operator, name, findSubject(action, form)).catch((error: unknown) => {
     log.error("console action could not be recorded", { action: name, error });
@@ -90,6 +93,6 @@ export const performAction = async <O extends { readonly acts: Acts }, F extends
     await recorded;
     return notice;
   } catch {
-    return { kind: "failed", text: words.notices.outcomeUnknown };
+    return { kind: "failed", text: words.notices.outcomeUnknown(timeoutMs / 1_000) };
   }
 };

@@ -3,8 +3,8 @@ const en = {
     notAllowed: (role: string) => `Your role does not allow this: it requires the role ${role}.`,
     notRecorded:
       "Nothing was done: the action could not be recorded, because the database is not responding.",
-    outcomeUnknown:
-      "No answer within 20 s: the outcome is unknown. Check the connection below before you try again.",
+    outcomeUnknown: (seconds: number) =>
+      `No answer within ${seconds} s: the outcome is unknown. Check the connection below before you try again.`,
     paused: "Sending paused.",
     resumed: "Sending resumed.",
     pairingCode: (code: string) => `Pairing code: ${code}. Enter it on the phone.`,
@@ -62,8 +62,8 @@ const id: typeof en = {
   notices: {
     notAllowed: (role) => `Peran Anda tidak mengizinkan ini: diperlukan peran ${role}.`,
     notRecorded: "Tidak ada yang dilakukan: tindakan tidak dapat dicatat, karena basis data tidak merespons.",
-    outcomeUnknown:
-      "Tidak ada jawaban dalam 20 detik: hasilnya tidak diketahui. Periksa koneksi di bawah sebelum mencoba lagi.",
+    outcomeUnknown: (seconds) =>
+      `Tidak ada jawaban dalam ${seconds} detik: hasilnya tidak diketahui. Periksa koneksi di bawah sebelum mencoba lagi.`,
     paused: "Pengiriman dijeda.",
     resumed: "Pengiriman dilanjutkan.",
     pairingCode: (code) => `Kode penautan: ${code}. Masukkan di telepon.`,
