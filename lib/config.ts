@@ -47,6 +47,7 @@ const Environment = z.object({
   MESSENGER_URL: z.optional(z.url()),
   /** Secret with the bearer `{token}` of the messenger. */
   MESSENGER_TOKEN_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  /** Secret with the accounts that the messenger reaches by requests, such as those of the WhatsApp Business Platform. */
   MESSENGER_CHANNELS_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Address that the messenger listens on; port 0 takes a free one. */
   MESSENGER_HOST: z._default(z.string(), "0.0.0.0"),
@@ -59,7 +60,6 @@ const Environment = z.object({
   MESSENGER_MAX_WAITING: z._default(z.string().check(z.regex(/^[1-9]\d{0,6}$/)), "10000"),
   /** Secret with the `{key}` that encrypts the messenger's data in the database. */
   MESSENGER_KEY_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
-  /** Secret with the accounts that the messenger reaches by requests, such as those of the WhatsApp Business Platform. */
   /** Secret with the console's operators. */
   CONSOLE_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Issuer of OpenID Connect where the console's operators log in, and the console's client there. */

@@ -3,10 +3,12 @@ import postgres from "postgres";
 import type * as z from "zod/mini";
 import { findSetting } from "#lib/config.ts";
 import { type Credentials, connectionTo, readAdmin, tlsSetting } from "#lib/db/credentials.ts";
+import { isUnreachable } from "#lib/db/outage.ts";
 import type { LoginRole } from "#lib/db/roles.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
 import { takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
 import { type SecretName, type SecretValue, secretTable } from "#lib/secrets/table/table.ts";
+import { quoteWord } from "#lib/shell-word.ts";
 import { secretName } from "../aws/stage-names.ts";
 import { findDevFile, localFolder } from "../local/dev-file.ts";
 import { localSecretName, readLocalSecret } from "../local/secrets/store.ts";
@@ -58,9 +60,6 @@ export const noun = (name: string, summary: string, define: Define) =>
     define(program, ...rest);
   });
 
-const quote = (word: string): string =>
-  /^[\w./:@,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-
 /** The command for the operator to run next, with the same stage: without it, the local system would be changed. */
 export const cityCommand = (...words: readonly string[]): string => {
   const { stage, via } = chosen;
@@ -68,7 +67,7 @@ export const cityCommand = (...words: readonly string[]): string => {
     ...(stage === undefined ? [] : ["--stage", stage]),
     ...(via === undefined ? [] : ["--via", via]),
   ];
-  return `npm run city -- ${[...words, ...options].map(quote).join(" ")}`;
+  return `npm run city -- ${[...words, ...options].map(quoteWord).join(" ")}`;
 };
 
 /** The deployed stage that `--stage` names. */
@@ -157,10 +156,8 @@ const connect = async (role: Role, max: number): Promise<postgres.Sql> => {
   return postgres({ ...options, max, ...connectionTo(credentials), ssl: false });
 };
 
-const unreachable = new Set([
-  ...["ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"],
-  ...["ENOTFOUND", "EAI_AGAIN", "CONNECT_TIMEOUT", "CONNECTION_CLOSED"],
-]);
+/** The connection was not made, or ended before the database answered. */
+const lost = new Set(["ECONNRESET", "ETIMEDOUT", "CONNECT_TIMEOUT", "CONNECTION_CLOSED"]);
 
 /** What OpenSSL and Node say of a certificate that they do not accept. */
 const untrusted = /^(ERR_TLS_CERT|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_(GET|VERIFY)_)/;
@@ -189,7 +186,9 @@ const explainConnection = (error: unknown): string | undefined => {
     return "The server closed the connection in place of encrypting it: it is no PostgreSQL with TLS.";
   if (otherSchema.has(code))
     return `The database is another one, or has the schema of another release: ${message}.`;
-  return unreachable.has(code) ? `The database cannot be reached (${code}).${howToReach()}` : undefined;
+  return isUnreachable(code) || lost.has(code)
+    ? `The database cannot be reached (${code}).${howToReach()}`
+    : undefined;
 };
 
 /**

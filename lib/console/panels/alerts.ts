@@ -1,7 +1,8 @@
 import { type Html, html } from "#lib/html.ts";
 import { tooOldSeconds } from "#lib/messenger/outbox/depth.ts";
+import { quoteWord } from "#lib/shell-word.ts";
 import { formatSeconds, formatTime, renderAge, renderTable, type View } from "../view.ts";
-import { quote, replayCommand } from "./runs.ts";
+import { replayCommand } from "./runs.ts";
 import { findCondition, maxFailureMs } from "./status.ts";
 
 interface Alert {
@@ -103,7 +104,7 @@ const ofFailures = ({ state, words: { alerts } }: View): Alert[] => {
 const ofCallbacks = ({ state, words: { alerts }, now }: View): Alert[] =>
   (state?.callbacks ?? []).flatMap(({ id, host, sender, disabledAt, failures, redirects, oldest }) => {
     const name = `callback-${id}`;
-    const quoted = quote(sender);
+    const quoted = quoteWord(sender);
     if (disabledAt) {
       const { what, todo } = alerts.callback;
       return [{ name, what: what(host, sender), since: disabledAt, todo: todo(quoted) }];

@@ -3,8 +3,8 @@ import { type Html, html } from "#lib/html.ts";
 import { usernameOf } from "#lib/messaging/submission.ts";
 import { lastStatus } from "#lib/messenger/callback/event.ts";
 import { isRedirect } from "#lib/messenger/callback/post.ts";
+import { quoteWord } from "#lib/shell-word.ts";
 import { hiddenUnless, renderAge, renderTable, type View } from "../view.ts";
-import { quote } from "./runs.ts";
 
 /** Where the changes of a sender's messages are sent, and what waits for it. */
 export interface CallbackSummary {
@@ -76,7 +76,7 @@ const renderCallback = (one: CallbackSummary, view: View): Html => {
 <td role="cell" data-label="${columns.sender}" class="long">${sender}</td>
 <td role="cell" data-label="${columns.state}">${renderState(one, view)}</td>
 <td role="cell" data-label="${columns.waiting}">${renderCount(waiting)}${oldest && html` <span class="muted">${since} ${renderAge(oldest, now, words)}</span>`}</td>
-<td role="cell" data-label="${columns.dead}">${renderCount(dead)}${dead > 0 ? html`<code>npm run city -- callback replay ${quote(sender)}</code>` : undefined}</td>
+<td role="cell" data-label="${columns.dead}">${renderCount(dead)}${dead > 0 ? html`<code>npm run city -- callback replay ${quoteWord(sender)}</code>` : undefined}</td>
 </tr>`;
 };
 

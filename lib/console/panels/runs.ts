@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import { type Html, html } from "#lib/html.ts";
 import { states } from "#lib/messaging/submission.ts";
+import { quoteWord } from "#lib/shell-word.ts";
 import { hiddenUnless, may, renderAge, renderTable, type View } from "../view.ts";
 
 /** What the console shows of a run of a notification job, or of a bulk run: counts, no recipients. */
@@ -95,12 +96,9 @@ export const tones: Record<RunSummary["state"], string> = {
 };
 const recipientCounts = ["accepted", "opted_out", "refused", "expired"] as const;
 
-/** Quotes a name of the database for a command, unless it is as plain as ours. */
-export const quote = (name: string) => (/^[\w-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);
-
 /** The command that retries those whom a run has not reached. */
 export const replayCommand = (job: string, scheduledAt: Date): string =>
-  `npm run city -- notify replay ${quote(job)} --at ${scheduledAt.toISOString()}`;
+  `npm run city -- notify replay ${quoteWord(job)} --at ${scheduledAt.toISOString()}`;
 
 /** Renders what there is of each kind. */
 export const renderCounts = (counts: Readonly<Record<string, number>>, none: string): Html => {

@@ -5,21 +5,20 @@ interface ConditionWords {
   readonly todo?: string;
 }
 
-const names = [
-  ...([
-    "open",
-    "usable",
-    "connecting",
-    "pairing",
-    "passkey",
-    "replaced",
-    "unlinked",
-    "stopped",
-    "banned",
-  ] as const),
-  ...(["disconnected", "unreachable", "rejected", "standby", "leaderless", "unknown"] as const),
-];
-type Conditions = Readonly<Record<(typeof names)[number], ConditionWords>>;
+type Name =
+  | (
+      | "open"
+      | "usable"
+      | "connecting"
+      | "pairing"
+      | "passkey"
+      | "replaced"
+      | "unlinked"
+      | "stopped"
+      | "banned"
+    )
+  | ("disconnected" | "unreachable" | "rejected" | "standby" | "leaderless" | "unknown");
+type Conditions = Readonly<Record<Name, ConditionWords>>;
 
 const en: Conditions = {
   open: { label: "Connected", what: "Connected to WhatsApp." },

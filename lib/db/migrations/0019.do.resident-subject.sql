@@ -117,7 +117,7 @@ begin atomic
 end;
 
 -- Shows a withheld resident again, with the same id.
-create function resident.show(number bigint) returns void
+create function resident.release(number bigint) returns void
 language sql volatile
 set search_path = resident, pg_temp
 begin atomic
@@ -191,7 +191,7 @@ begin
     )
     select (resident.with_import(withheld, given)).* from gone
   loop
-    perform resident.show(id) from resident.withheld_resident where id = imported.id and has_left;
+    perform resident.release(id) from resident.withheld_resident where id = imported.id and has_left;
     perform resident.store_subject(resident.with_corrections(imported));
     perform resident.end_corrections(imported);
   end loop;
@@ -424,7 +424,7 @@ begin
   number := ((subject).resident).id;
   is_done := (subject).state = any (case when is_lifted then array['restricted'] else array['stored', 'left'] end);
   if is_done and is_lifted then
-    perform resident.show(number);
+    perform resident.release(number);
   elsif is_done and (subject).state = 'left' then
     update resident.withheld_resident set has_left = false, withheld_at = now() where id = number;
   elsif is_done then
