@@ -74,18 +74,25 @@ type Work<T> = (sql: postgres.Sql) => Promise<T>;
 const maxAttempts = 4;
 
 const attempt = async <T>(work: Work<T>, isExpired: () => boolean): Promise<T> => {
+  let wasMoved = false;
   for (let made = 1; ; made++)
     try {
       return await work(await connection());
     } catch (error) {
-      if (isExpired() || made === maxAttempts || !recover(error, made)) throw error;
+      if (isExpired() || made === maxAttempts || !recover(error, wasMoved)) throw error;
+      wasMoved ||= isUnreachable(codeOf(error));
     }
 };
 
-/** Prepares a retry. @returns false for an error that a retry cannot fix. */
-const recover = (error: unknown, made: number): boolean => {
+/**
+ * Prepares a retry.
+ *
+ * @param wasMoved the server's address has been read again.
+ * @returns false for an error that a retry cannot fix.
+ */
+const recover = (error: unknown, wasMoved: boolean): boolean => {
   const code = codeOf(error);
-  const isMoved = isUnreachable(code) && made === 1;
+  const isMoved = isUnreachable(code) && !wasMoved;
   if (code !== INVALID_PASSWORD && !isLostConnection(code) && !isMoved) return false;
   log.warn("database connection renewed", { code });
   disconnect();

@@ -24,16 +24,25 @@ test("a function whose server is gone finds the one that its secret names since,
   expect(await ask()).toBe(200);
 });
 
-test("a request finds the server that the secret names since its connection was closed", async () => {
-  const { move, port } = openMove();
-  const wire = await startWire(port);
-  move(wire.port);
-  own.city.reload();
-  expect(await ask()).toBe(200);
-  move(port);
-  wire.stop();
-  expect(await ask()).toBe(200);
-});
+test.each(["before", "during"])(
+  "a request finds the server that the secret names since its connection was closed, %s its statement",
+  async (moment) => {
+    const { move, port } = openMove();
+    let isGoing = false;
+    const wire = await startWire(port, {
+      onRequest() {
+        if (isGoing) wire.stop();
+      },
+    });
+    move(wire.port);
+    own.city.reload();
+    expect(await ask()).toBe(200);
+    move(port);
+    isGoing = true;
+    if (moment === "before") wire.stop();
+    expect(await ask()).toBe(200);
+  },
+);
 
 test("a function that has connected while the server only read serves the first request after that", async () => {
   const password = own.city.secrets.find("municipal/local/database/superuser")?.value ?? "";
