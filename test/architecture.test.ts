@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod/mini";
+import { advisoryLocks } from "#lib/db/advisory-locks.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { internalFunctions } from "#lib/routes/internal.ts";
 import { listFunctions } from "../infra/build/build.ts";
@@ -168,12 +169,16 @@ test("a function file stays short", () => {
     expect(readFileSync(`functions/${fn}.ts`, "utf8").split("\n").length).toBeLessThanOrEqual(41);
 });
 
-test("no two kinds of work lock each other out by one advisory lock's key", () => {
-  const keys = globSync("lib/**/*.{ts,sql}").flatMap((file) =>
-    [...new Set(readFileSync(file, "utf8").match(/\b7_?206_?3\d\d\b/g))].map((key) =>
-      key.replaceAll("_", ""),
-    ),
-  );
-  expect(keys.length).toBeGreaterThan(3);
-  expect(keys.toSorted()).toEqual([...new Set(keys)].toSorted());
+test("SQL names each advisory lock that it takes, and no two have one key", () => {
+  const keys: readonly number[] = Object.values(advisoryLocks);
+  expect(new Set(keys).size).toBe(keys.length);
+  const taken = globSync("lib/db/functions/*/*.sql").flatMap((file) => [
+    ...readFileSync(file, "utf8").matchAll(/\b(72063\d\d)\b(?:::bigint)?(?: \/\* (\w+) \*\/)?/g),
+  ]);
+  expect(taken.length).toBeGreaterThan(10);
+  for (const [, key, name] of taken)
+    expect([name, key]).toEqual([
+      name,
+      `${new Map<string, number>(Object.entries(advisoryLocks)).get(`${name}`)}`,
+    ]);
 });

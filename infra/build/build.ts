@@ -148,7 +148,7 @@ export const buildMessenger = async () => {
 
 /** Copies the migrations and the database's functions to the Lambda function that runs them. */
 const copyMigrations = (): void => {
-  for (const part of ["migrations", "functions"]) {
+  for (const part of ["tables", "functions"]) {
     const folder = `${bundleFolder("migrate")}/${part}`;
     rmSync(folder, { recursive: true, force: true });
     cpSync(`${root}lib/db/${part}`, folder, { recursive: true });

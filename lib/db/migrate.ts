@@ -3,14 +3,14 @@ import { fileURLToPath } from "node:url";
 import type postgres from "postgres";
 import { deadline, steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
+import { advisoryLocks } from "./advisory-locks.ts";
 import { runConcurrently } from "./index-build.ts";
 import { listFunctionFiles, listMigrations, type Migration } from "./migration-files.ts";
 import { replaceFunctions } from "./repeatable.ts";
 
 const ourFolder = fileURLToPath(new URL("./", import.meta.url));
 
-/** Advisory lock that allows one migration at a time. */
-const lockKey = 7_206_301;
+const { migration: lockKey } = advisoryLocks;
 const lockPollMs = 500;
 
 /** All queries of a table wait behind a migration that waits for its lock: then callers get timeouts. */
@@ -121,7 +121,7 @@ const again = async <T>(work: () => Promise<T>, file: string, until: number): Pr
 };
 
 export interface MigrationOptions {
-  /** Holds `migrations/` and `functions/`; with a trailing slash. */
+  /** Holds `tables/` and `functions/`; with a trailing slash. */
   readonly folder?: string;
   /** How long another migration, and for each file the locks that others hold, are waited for. Default: 10 min. */
   readonly maxWaitMs?: number;
@@ -137,7 +137,7 @@ const runAll = async (
   { folder = ourFolder, maxWaitMs = 600_000, onFile }: MigrationOptions,
   begin: (file: string) => void,
 ): Promise<string[]> => {
-  const migrations = listMigrations(`${folder}migrations/`);
+  const migrations = listMigrations(`${folder}tables/`);
   const functions = listFunctionFiles(`${folder}functions/`);
   const newest = migrations.at(-1)?.version ?? 0;
   const wait = () => steadyNow() + maxWaitMs;
@@ -160,7 +160,7 @@ const runAll = async (
 };
 
 /**
- * Migrates the schema to the newest version: the new files of `migrations/`, each in a transaction of its own or
+ * Migrates the schema to the newest version: the new files of `tables/`, each in a transaction of its own or
  * concurrently, then the changed files of `functions/`, in one. What has run stays when a later file fails. Where a lock is
  * held by others, and after a deadlock, a file starts again, so that no reader waits longer than 2 s behind it.
  *

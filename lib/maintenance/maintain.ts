@@ -1,11 +1,9 @@
+import { advisoryLocks } from "#lib/db/advisory-locks.ts";
 import { connect } from "#lib/db/pool.ts";
 import { log } from "#lib/log.ts";
 import { auditSteps } from "./audit.ts";
 import { residentSteps } from "./residents.ts";
 import { expiry, type Report, runSteps, type Step } from "./step.ts";
-
-/** Advisory lock: only one maintenance run at a time. */
-const lockKey = 7_206_305;
 
 /** The role's statement timeout of 20 s for the last batch, plus time for the report. */
 const reserveMs = 25_000;
@@ -16,7 +14,9 @@ const runAlone = async (until: number): Promise<Report[] | undefined> => {
   // a new connection for each run, so that the next run uses a rotated password
   const sql = await connect(1, () => lost.abort(new Error("the connection was lost before this step")));
   try {
-    const [lock] = await sql<{ taken: boolean }[]>`select pg_try_advisory_lock(${lockKey}) as taken`;
+    const [lock] = await sql<
+      { taken: boolean }[]
+    >`select pg_try_advisory_lock(${advisoryLocks.maintenance}) as taken`;
     return lock?.taken ? await runSteps(sql, steps, until, lost.signal) : undefined;
   } finally {
     // closing the connection releases the lock

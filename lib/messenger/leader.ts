@@ -1,14 +1,16 @@
 import { hostname } from "node:os";
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
+import { advisoryLocks } from "#lib/db/advisory-locks.ts";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { type Account, listAccounts } from "./account/account.ts";
 
-/** The first key of the locks; the second is the account. */
-const leaderKey = 7_206_304;
-/** Each task holds one, with its connection's process as the second key: so they count each other. */
-const taskKey = 7_206_310;
+/**
+ * An account's leader holds one, with the account as the second key. Each task holds one, with its connection's process as the
+ * second key: so they count each other.
+ */
+const { accountLeader: leaderKey, messengerTask: taskKey } = advisoryLocks;
 /** In place of an account, for the work that one task does for all. */
 const upkeep = 0;
 

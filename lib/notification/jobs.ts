@@ -24,7 +24,7 @@ export interface Job {
 
 const timeZone = "Asia/Jakarta";
 
-/** All jobs. To add one, add a row here and its view in a new migration in `lib/db/migrations/`. */
+/** All jobs. To add one, add a row here and its view in a new migration in `lib/db/tables/`. */
 export const jobs: readonly Job[] = [
   {
     name: "appointment-reminder",

@@ -3,13 +3,13 @@ import { listMigrations } from "#lib/db/migration-files.ts";
 import { findBlocking } from "./blocking-statements.ts";
 
 /** The last file that runs before a stage has data. Those after it run while the stage serves. */
-const baseline = 19;
+const baseline = 17;
 
 const find = (...texts: string[]) =>
   findBlocking(texts.map((text, index) => ({ file: `${index + 1}`, kind: "do", text })));
 
 test("no migration after the baseline blocks readers or writers for as long as a table is large", () => {
-  const later = listMigrations("lib/db/migrations/").filter(({ version }) => version > baseline);
+  const later = listMigrations("lib/db/tables/").filter(({ version }) => version > baseline);
   expect(findBlocking(later)).toEqual([]);
 });
 

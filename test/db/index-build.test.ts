@@ -8,12 +8,12 @@ const prepare = async () => {
   const database = await createEmptyDatabase();
   const sql = database.connect("adminUrl");
   const { folder } = writeMigrations({
-    "migrations/0001.do.number.sql":
+    "tables/0001.do.number.sql":
       "create table public.number (x int); insert into public.number values (1), (1);",
-    "migrations/0002.concurrently.unique-number.sql": `-- Numbers; each is unique.
+    "tables/0002.concurrently.unique-number.sql": `-- Numbers; each is unique.
       create index concurrently if not exists number_by_half on public.number ((x / 2));
       create unique index concurrently if not exists number_is_unique on public.number (x);`,
-    "migrations/0003.do.last.sql": "create table public.last (x int);",
+    "tables/0003.do.last.sql": "create table public.last (x int);",
   });
   const listIndexes = () => sql`
     select indexrelid::regclass::text as name, indisvalid as valid

@@ -11,7 +11,7 @@ import { copyMigrations, writeMigrations } from "../steps/migration-folder.ts";
 import { insertSeries } from "../steps/residents/resident-series.ts";
 import { createEmptyDatabase } from "../steps/temporary-database.ts";
 
-const source = fileURLToPath(new URL("../../lib/db/migrations", import.meta.url));
+const source = fileURLToPath(new URL("../../lib/db/tables", import.meta.url));
 
 const shipped = readdirSync(source).length;
 
@@ -22,11 +22,11 @@ const prepareAlterations = async () => {
   const database = await createEmptyDatabase();
   const sql = database.connect("adminUrl");
   const { folder, write } = writeMigrations({
-    "migrations/0001.do.tables.sql": "create table public.free (x int); create table public.busy (x int);",
+    "tables/0001.do.tables.sql": "create table public.free (x int); create table public.busy (x int);",
   });
   await migrate(sql, { folder });
-  write("migrations/0002.do.free.sql", "alter table public.free add y int;");
-  write("migrations/0003.do.busy.sql", "alter table public.busy add y int;");
+  write("tables/0002.do.free.sql", "alter table public.free add y int;");
+  write("tables/0003.do.busy.sql", "alter table public.busy add y int;");
   return { database, sql, folder };
 };
 
@@ -57,27 +57,27 @@ test("creates the schema as an administrator who is not a superuser, and changes
 test("a file that fails leaves nothing behind, and the files before it stay", async () => {
   const sql = await emptyDatabase();
   const { folder, write } = writeMigrations({
-    "migrations/0001.do.whole.sql": "create table public.whole (x int);",
-    "migrations/0002.do.broken.sql": "create table public.half (x int); select 1 / 0;",
+    "tables/0001.do.whole.sql": "create table public.whole (x int);",
+    "tables/0002.do.broken.sql": "create table public.half (x int); select 1 / 0;",
   });
   await expect(migrate(sql, { folder })).rejects.toThrow("division by zero");
   expect(await sql`select tablename from pg_tables where schemaname = 'public'`).toEqual([
     { tablename: "whole" },
   ]);
-  write("migrations/0002.do.broken.sql", "create table public.half (x int);");
+  write("tables/0002.do.broken.sql", "create table public.half (x int);");
   expect(await migrate(sql, { folder })).toEqual(["0002.do.broken.sql"]);
 });
 
 test("a run whose session is killed in a file continues with that file", async () => {
   const sql = await emptyDatabase();
   const { folder } = writeMigrations({
-    "migrations/0001.do.attempt.sql": "create sequence public.attempt;",
+    "tables/0001.do.attempt.sql": "create sequence public.attempt;",
     // a sequence is not rolled back
-    "migrations/0002.do.killed.sql": `create table public.half (x int);
+    "tables/0002.do.killed.sql": `create table public.half (x int);
       do $$ begin
         if nextval('public.attempt') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if;
       end $$;`,
-    "migrations/0003.do.last.sql": "create table public.last (x int);",
+    "tables/0003.do.last.sql": "create table public.last (x int);",
   });
   await expect(migrate(sql, { folder })).rejects.toThrow("CONNECTION_CLOSED");
   expect(await sql`select version from migration.version`).toEqual([{ version: "1" }]);
@@ -88,7 +88,7 @@ test("fails when an applied migration has been edited", async () => {
   const sql = await emptyDatabase();
   const { folder, read, write } = copyMigrations();
   await migrate(sql, { folder });
-  const file = "migrations/0004.do.tourism.sql";
+  const file = "tables/0004.do.tourism.sql";
   write(file, `${read(file)}\n-- edited`);
   await expect(migrate(sql, { folder })).rejects.toThrow("the checksum of 0004.do.tourism.sql differs");
 });
@@ -99,7 +99,7 @@ test.each([
   [["0001.do.a.sql", "notes.txt"], "notes.txt is not named"],
 ])("rejects the files %j before it runs any", async (files, message) => {
   const sql = await emptyDatabase();
-  const texts = files.map((file) => [`migrations/${file}`, "select 1;"]);
+  const texts = files.map((file) => [`tables/${file}`, "select 1;"]);
   const { folder } = writeMigrations(Object.fromEntries(texts));
   await expect(migrate(sql, { folder })).rejects.toThrow(message);
   expect(await sql`select from pg_namespace where nspname = 'migration'`).toEqual([]);
@@ -107,9 +107,9 @@ test.each([
 
 test("rejects a file with a lower number than one that has run", async () => {
   const sql = await emptyDatabase();
-  const { folder, write } = writeMigrations({ "migrations/0002.do.second.sql": "select 1;" });
+  const { folder, write } = writeMigrations({ "tables/0002.do.second.sql": "select 1;" });
   await migrate(sql, { folder });
-  write("migrations/0001.do.first.sql", "select 1;");
+  write("tables/0001.do.first.sql", "select 1;");
   await expect(migrate(sql, { folder })).rejects.toThrow("0001.do.first.sql comes after 2, which has run");
 });
 
@@ -159,8 +159,8 @@ test.each([
 ])("a file starts again after %s", async (_, code) => {
   const sql = await emptyDatabase();
   const { folder } = writeMigrations({
-    "migrations/0001.do.attempt.sql": "create sequence public.attempt;",
-    "migrations/0002.do.unlucky.sql": `do $$ begin
+    "tables/0001.do.attempt.sql": "create sequence public.attempt;",
+    "tables/0002.do.unlucky.sql": `do $$ begin
       if nextval('public.attempt') = 1 then raise sqlstate '${code}'; end if;
     end $$;`,
   });
@@ -177,10 +177,10 @@ test("fails when a lock is held for too long", async () => {
 test("rejects a release that is older than the schema needs", async () => {
   const sql = await emptyDatabase();
   const { folder, write } = copyMigrations();
-  write("migrations/9998.do.later.sql", "create table public.later (x int);");
+  write("tables/9998.do.later.sql", "create table public.later (x int);");
   await migrate(sql, { folder });
   expect(await migrate(sql)).toEqual([]);
-  write("migrations/9999.do.breaking.sql", "update migration.least set version = 9998;");
+  write("tables/9999.do.breaking.sql", "update migration.least set version = 9998;");
   await migrate(sql, { folder });
   await expect(migrate(sql)).rejects.toThrow(
     `needs a release with migration 9998, and this one ends at ${shipped}`,
@@ -221,11 +221,11 @@ test("a database of the baseline applies the next file, and rejects it once it h
   const next = `${String(shipped + 1).padStart(4, "0")}.do.note.sql`;
   const text =
     "set role municipal_owner; alter table resident.resident add note text not null default ''; reset role;";
-  write(`migrations/${next}`, text);
+  write(`tables/${next}`, text);
   expect(await migrate(sql, { folder })).toEqual([next]);
   expect(await migrate(sql, { folder })).toEqual([]);
   expect(await sql`select from resident.resident where note = ''`).toHaveLength(20);
   expect(await recountBlocks(sql)).toEqual([]);
-  write(`migrations/${next}`, `${text}\n-- edited`);
+  write(`tables/${next}`, `${text}\n-- edited`);
   await expect(migrate(sql, { folder })).rejects.toThrow(/checksum/i);
 });

@@ -16,7 +16,7 @@ const prepare = async (files: Readonly<Record<string, string>> = {}) => {
   const database = await createEmptyDatabase();
   const sql = database.connect("adminUrl");
   const folder = writeMigrations({
-    "migrations/0001.do.schema.sql": `create schema town authorization municipal_owner;
+    "tables/0001.do.schema.sql": `create schema town authorization municipal_owner;
       alter default privileges for role municipal_owner revoke execute on functions from public;`,
   });
   const write = (noun: string, text: string) => folder.write(`functions/town/${noun}.sql`, text);
@@ -151,9 +151,9 @@ test("one of two migrations at once changes the functions", async () => {
 
 test("an older release leaves the functions of a newer one", async () => {
   const { run, folder, write, call } = await prepare({ name: fn("town.name()", "'old'") });
-  folder.write("migrations/0002.do.later.sql", "select 1;");
+  folder.write("tables/0002.do.later.sql", "select 1;");
   await run();
-  folder.remove("migrations/0002.do.later.sql");
+  folder.remove("tables/0002.do.later.sql");
   write("name", fn("town.name()", "'older'"));
   expect(await run()).toEqual([]);
   expect(await call("town.name()")).toBe("old");
@@ -171,7 +171,7 @@ test("the product's functions are the same after each of their files has changed
   expect(await withoutChecksums()).toEqual(before);
 });
 
-test("the product's function files contain nothing but functions of their schema that can be replaced, and grants", () => {
+test("the product's function files contain nothing but functions of their schema that can be replaced, triggers and grants", () => {
   const files = listFunctionFiles("lib/db/functions/");
   expect(files.length).toBeGreaterThan(0);
   for (const { name } of files)
@@ -180,7 +180,7 @@ test("the product's function files contain nothing but functions of their schema
         name,
         expect.stringMatching(
           new RegExp(
-            `^(create or replace (function|procedure) ${name.split("/")[0]}\\.|(grant execute|revoke execute) on|drop function if exists )`,
+            `^(create or replace (function|procedure) ${name.split("/")[0]}\\.|create or replace trigger |alter table \\S+ enable always trigger |(grant execute|revoke execute) on|drop function if exists )`,
           ),
         ),
       ]);

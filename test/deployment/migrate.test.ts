@@ -87,7 +87,7 @@ const withMigration = (sql: string): string => {
   const folder = mkdtempSync(join(tmpdir(), "migrate-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   cpSync(bundleFolder("migrate"), folder, { recursive: true });
-  writeFileSync(`${folder}/migrations/9999.do.later.sql`, sql);
+  writeFileSync(`${folder}/tables/9999.do.later.sql`, sql);
   return folder;
 };
 

@@ -25,8 +25,8 @@ const propertiesOf = (schema: z.ZodMiniType | undefined) =>
     { maximum?: number; maxLength?: number } | undefined
   >;
 
-const readMigration = (name: string) => readFileSync(`lib/db/migrations/${name}.sql`, "utf8");
-const attempts = readMigration("0002.do.employee");
+const readSql = (name: string) => readFileSync(`lib/db/${name}.sql`, "utf8");
+const attempts = readSql("functions/employee/attempt");
 
 describe.each(languages)("the guide to limits in %s", (language) => {
   // a paragraph may break anywhere
@@ -94,14 +94,13 @@ describe.each(languages)("the guide to limits in %s", (language) => {
     expect(guide).toMatch(new RegExp(`${(expiry?.maximum ?? 0) / 3_600} (hours|jam) \\|`));
     expect(guide).toContain(`| ${show(Number(findSetting("MESSENGER_MAX_WAITING")))} |`);
     expect(guide).toContain(`| ${maxBytesOfSender / 1_024 ** 3} GiB |`);
-    const [, misses] =
-      /daily_misses\(\).*return (\d+);/.exec(readMigration("0009.do.resident-reading")) ?? [];
+    const [, misses] = /daily_misses\(\).*return (\d+);/.exec(readSql("functions/resident/quota")) ?? [];
     expect(guide).toContain(` ${misses} `);
-    const agreed = [...readMigration("0003.do.partner").matchAll(/_per_\w+ integer default (\d+)/g)];
+    const agreed = [...readSql("tables/0003.do.partner").matchAll(/_per_\w+ integer default (\d+)/g)];
     expect(agreed).toHaveLength(2);
     for (const [, number] of agreed) expect(guide).toContain(` | ${show(Number(number))} | `);
     const [, ...limits] =
-      /mismatch_limits[^;]*select (\d+), (\d+);/.exec(readMigration("0018.do.resident-verify")) ?? [];
+      /mismatch_limits[^;]*select (\d+), (\d+);/.exec(readSql("functions/resident/verification")) ?? [];
     expect(limits).toHaveLength(2);
     const [number = "", partner = ""] = limits.map((limit) => show(Number(limit)));
     expect(guide).toMatch(new RegExp(` ${number} verif.* ${partner} \\w+ (one|satu) (partner|mitra), `));

@@ -10,7 +10,7 @@ interface Step {
   readonly lines: readonly string[];
 }
 
-const nextMigration = () => String(readdirSync("lib/db/migrations").length + 1).padStart(4, "0");
+const nextMigration = () => String(readdirSync("lib/db/tables").length + 1).padStart(4, "0");
 
 /** The steps of a recipe, by its heading in the guide to contributors. */
 export const readRecipe = (heading: string): Step[] => {

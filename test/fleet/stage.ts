@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { request } from "undici";
+import { advisoryLocks } from "#lib/db/advisory-locks.ts";
 import type { Accepted, Submission } from "#lib/messaging/submission.ts";
 import type { Pace } from "#lib/messenger/send/pace.ts";
 import { startTask } from "#lib/messenger/task.ts";
@@ -84,8 +85,7 @@ const linkAll = async (assignment: Assignment, accounts: readonly StageAccount[]
   await task.stop();
 };
 
-/** Of the locks in lib/messenger/leader.ts. */
-const [leaderKey, taskKey] = [7_206_304, 7_206_310];
+const { accountLeader: leaderKey, messengerTask: taskKey } = advisoryLocks;
 
 /** Whether every task leads its share of the accounts. */
 const isBalanced = async (admin: postgres.Sql, tasks: number): Promise<boolean> => {

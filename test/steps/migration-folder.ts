@@ -24,8 +24,7 @@ const createFolder = () => {
 /** A copy of the product's. */
 export const copyMigrations = () => {
   const copy = createFolder();
-  for (const part of ["migrations", "functions"])
-    cpSync(source + part, copy.folder + part, { recursive: true });
+  for (const part of ["tables", "functions"]) cpSync(source + part, copy.folder + part, { recursive: true });
   return copy;
 };
 

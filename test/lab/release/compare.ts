@@ -31,14 +31,14 @@ export const tryOnSchema = async (
   files: readonly string[] = ["test/contract"],
 ): Promise<readonly string[]> => {
   const texts = new Map(
-    globSync("{migrations,functions/*}/*.sql", { cwd: folder }).map((file) => [
+    globSync("{tables,functions/*}/*.sql", { cwd: folder }).map((file) => [
       `lib/db/${file}`,
       readFileSync(join(folder, file), "utf8"),
     ]),
   );
   const changed = release
-    .list("lib/db/migrations")
-    .filter((file) => texts.get(`lib/db/migrations/${file}`) !== release.read(`lib/db/migrations/${file}`));
+    .list("lib/db/tables")
+    .filter((file) => texts.get(`lib/db/tables/${file}`) !== release.read(`lib/db/tables/${file}`));
   if (changed.length > 0) return changed.map((file) => `${file} has run, and was changed or removed since`);
   rmSync(join(release.folder, "lib/db/functions"), { recursive: true, force: true });
   for (const [file, text] of texts) release.write(file, text);

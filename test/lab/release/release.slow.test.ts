@@ -17,7 +17,7 @@ const attempt = (folder: string) => {
 };
 const attemptWith = (text: string) => {
   const { folder, write } = copyMigrations();
-  write("migrations/9999.do.next.sql", asOwner(text));
+  write("tables/9999.do.next.sql", asOwner(text));
   return attempt(folder);
 };
 
@@ -35,7 +35,7 @@ test("a release fails on a schema from which the next one takes what it reads, a
 
 test("a migration that was released and has changed since is named before anything runs", async () => {
   const { folder, write, remove } = copyMigrations();
-  write("migrations/0004.do.tourism.sql", "select 1;");
+  write("tables/0004.do.tourism.sql", "select 1;");
   const last = "0020.do.console.sql";
   remove(`migrations/${last}`);
   expect(await attempt(folder)).toEqual([
