@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { defaultZone, isZoneName } from "#lib/time-zone.ts";
 
 /** Every environment variable that the product reads. No other file reads `process.env`. */
 const Environment = z.object({
@@ -36,6 +37,8 @@ const Environment = z.object({
   EMPLOYEE_SYSTEM_URL: z.optional(z.url()),
   /** Country code of the city: a leading 0 of a phone number stands for it. */
   COUNTRY_CODE: z._default(z.string().check(z.regex(/^[1-9]\d{0,2}$/)), "62"),
+  /** Time zone of the city, by its IANA name: its days, and the hours of its messages. */
+  TIME_ZONE: z._default(z.string().check(z.refine(isZoneName)), defaultZone),
   /** Secret with the one or two valid credentials of the messaging API. */
   BASIC_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Public addresses of the two APIs, without a trailing slash. */
@@ -96,6 +99,12 @@ const environment = (): Environment => {
   }
   parsed = result.data;
   return parsed;
+};
+
+/** Sets variables that are not set, such as for the stage that a command works with. */
+export const setDefaults = (values: Readonly<Partial<Record<keyof Environment, string>>>): void => {
+  for (const [name, value] of Object.entries(values)) process.env[name] ??= value;
+  parsed = undefined;
 };
 
 /** Returns an environment variable, or undefined when it is not set. */

@@ -3,6 +3,7 @@ import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Node } from "constructs";
 import ipaddr from "ipaddr.js";
 import * as z from "zod/mini";
+import { isZoneName } from "#lib/time-zone.ts";
 
 const text = (pattern: RegExp) => z.string().check(z.regex(pattern));
 const host = text(/^([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z]{2,}$/);
@@ -136,6 +137,8 @@ const Context = z.object({
   citizenPortalRole: z.optional(text(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/)),
   /** Country code of the city, for which a leading 0 of a phone number stands. When absent, it is 62. */
   countryCode: z.optional(text(/^[1-9]\d{0,2}$/)),
+  /** Time zone of the city, by its IANA name. When absent, it is Asia/Jakarta. */
+  timeZone: z.optional(z.string().check(z.refine(isZoneName))),
   /** The version of WhatsApp Web that the messenger announces, if it is newer than the library's. */
   webVersion: z.optional(text(/^\d+\.\d+\.\d{1,10}$/)),
   /** An image of the messenger in a registry, by tag or digest. When absent, the deployment builds it. */
@@ -223,6 +226,7 @@ export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
   ],
   citizenPortalRole: ["arn:aws:iam::111122223333:role/citizens-portal"],
   countryCode: ["62"],
+  timeZone: ["Asia/Jakarta", "Asia/Makassar", "Asia/Jayapura"],
   webVersion: ["2.3000.1043857760"],
   messagingImage: ["111122223333.dkr.ecr.ap-southeast-3.amazonaws.com/municipal-messenger:1.0.0"],
 };
@@ -308,3 +312,9 @@ export const readConfig = (node: Node, written: Readonly<Record<string, unknown>
   );
   throw new Error([...new Set(problems)].join("\n"));
 };
+
+/** Environment variables of what runs: the city's country and time zone, where they are not the default. */
+export const cityVariables = ({ countryCode, timeZone }: Config) => ({
+  ...(countryCode && { COUNTRY_CODE: countryCode }),
+  ...(timeZone && { TIME_ZONE: timeZone }),
+});

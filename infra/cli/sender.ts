@@ -166,12 +166,12 @@ export const run = noun("sender", about, (program, answer) => {
     )
     .option(
       "--per-day <messages>",
-      "messages per day of Jakarta, or none",
+      "messages per day of the city, or none",
       readLimit("--per-day", 999_999_999),
     )
     .option(
       "--bytes-per-day <bytes>",
-      "bytes of texts and media per day of Jakarta, or none",
+      "bytes of texts and media per day of the city, or none",
       readLimit("--bytes-per-day", 999_999_999_999_999),
     )
     .option(

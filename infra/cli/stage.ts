@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import postgres from "postgres";
 import type * as z from "zod/mini";
-import { findSetting } from "#lib/config.ts";
+import { findSetting, setDefaults } from "#lib/config.ts";
 import { type Credentials, connectionTo, readAdmin, tlsSetting } from "#lib/db/credentials.ts";
 import { isUnreachable } from "#lib/db/outage.ts";
 import type { LoginRole } from "#lib/db/roles.ts";
@@ -24,11 +25,25 @@ interface Stage {
   readonly via?: string | undefined;
 }
 
+const cdkFile = new URL("../../cdk.json", import.meta.url);
+
 let chosen: Stage = {};
 
 const isAddress = (via: string): boolean => {
   const [, port] = /^[\w.-]+:(\d{1,5})$/.exec(via) ?? [];
   return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
+};
+
+interface Context {
+  readonly countryCode?: string;
+  readonly timeZone?: string;
+  readonly stages?: Readonly<Record<string, Omit<Context, "stages">>>;
+}
+
+/** Returns the settings of a stage's city, by which commands read numbers and tell times. @param context of `cdk.json`. */
+export const citySettings = ({ stages, ...all }: Context, stage: string) => {
+  const { countryCode, timeZone } = { ...all, ...stages?.[stage] };
+  return { ...(countryCode && { COUNTRY_CODE: countryCode }), ...(timeZone && { TIME_ZONE: timeZone }) };
 };
 
 /** Chooses for the whole process. @throws WrongCall */
@@ -44,6 +59,8 @@ const chooseStage = (given: Stage): void => {
       "--via has no effect while DATABASE_URL is set, which replaces the database. Unset one.",
     );
   chosen = given;
+  if (given.stage !== undefined)
+    setDefaults(citySettings(JSON.parse(readFileSync(cdkFile, "utf8")).context, given.stage));
   // of a profile or a single sign-on, too
   if (given.stage !== undefined) takeCredentialsFrom(new SecretsManagerClient({}).config.credentials);
 };

@@ -1,4 +1,5 @@
 import { Cron } from "croner";
+import { findSetting } from "#lib/config.ts";
 import type { ScheduleInput } from "#lib/notification/event.ts";
 import type { Job } from "#lib/notification/jobs.ts";
 import type { InternalFunction } from "#lib/routes/internal.ts";
@@ -19,14 +20,15 @@ const patternOf = (schedule: string): string => {
   return ["0", ...fields.map((field) => (field === "?" ? "*" : field))].join(" ");
 };
 
-/** Creates a timer for a job's schedule and time zone. Without `fire` it only computes times. */
+/** Creates a timer for a job's schedule, in the city's time. Without `fire` it only computes times. */
 export const timerOf = (
-  { schedule, timeZone }: Pick<Job, "schedule" | "timeZone">,
+  { schedule }: Pick<Job, "schedule">,
   fire?: (timer: Cron) => void,
+  timezone = findSetting("TIME_ZONE"),
 ): Cron =>
   new Cron(
     patternOf(schedule),
-    { timezone: timeZone, alternativeWeekdays: true, sloppyRanges: true, mode: "7-part" },
+    { timezone, alternativeWeekdays: true, sloppyRanges: true, mode: "7-part" },
     fire,
   );
 

@@ -1,4 +1,6 @@
+import { findSetting } from "#lib/config.ts";
 import { type Html, html } from "#lib/html.ts";
+import { abbreviateZone } from "#lib/time-zone.ts";
 import type { MessageFilter, Notice } from "./login/operator-login.ts";
 import { isAllowed, type Operator, type Role } from "./login/roles.ts";
 import type { ConsoleState } from "./state.ts";
@@ -71,10 +73,14 @@ const styles = { date: { dateStyle: "medium" }, hour: { hour: "2-digit", minute:
 const format = (at: Date, style: keyof typeof styles, locale: string): string => {
   const key = `${style} ${locale}`;
   const known =
-    formats.get(key) ?? new Intl.DateTimeFormat(locale, { timeZone: "Asia/Jakarta", ...styles[style] });
+    formats.get(key) ??
+    new Intl.DateTimeFormat(locale, { timeZone: findSetting("TIME_ZONE"), ...styles[style] });
   formats.set(key, known);
   return known.format(at);
 };
+
+/** Such as `WIB`. */
+export const zoneLabel = (): string => abbreviateZone(findSetting("TIME_ZONE"));
 
 export const formatHour = (at: Date, words: Words): string => format(at, "hour", words.locale);
 
@@ -82,5 +88,5 @@ export const formatHour = (at: Date, words: Words): string => format(at, "hour",
 export const formatTime = (at: Date, now: Date, words: Words): string => {
   const isToday = format(at, "date", words.locale) === format(now, "date", words.locale);
   const date = isToday ? "" : `${format(at, "date", words.locale)} `;
-  return `${date}${formatHour(at, words)} (${words.timeZone})`;
+  return `${date}${formatHour(at, words)} (${zoneLabel()})`;
 };

@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type postgres from "postgres";
+import { findSetting } from "#lib/config.ts";
 import { deadline, steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { advisoryLocks } from "./advisory-locks.ts";
@@ -120,6 +121,18 @@ const again = async <T>(work: () => Promise<T>, file: string, until: number): Pr
   }
 };
 
+/** Makes the city's time zone that of the stage, if it is another one. */
+const setTimeZone = async (sql: postgres.TransactionSql, zone: string): Promise<void> => {
+  const [exists] = await sql`select where to_regproc('city.time_zone') is not null`;
+  if (!exists) return;
+  const [present] = await sql`select city.time_zone() as zone`;
+  if (present?.zone === zone) return;
+  const [row] = await sql`
+    select format('create or replace function city.time_zone() returns text language sql immutable parallel safe return %L',
+      ${zone}::text) as statement`;
+  await sql.unsafe(row?.statement);
+};
+
 export interface MigrationOptions {
   /** Holds `tables/` and `functions/`; with a trailing slash. */
   readonly folder?: string;
@@ -155,7 +168,11 @@ const runAll = async (
   // those of a later release stay, like its tables
   if (Math.max(0, ...ran.keys()) > newest) return done;
   begin("the replacement of functions");
-  const replace = () => inTransaction(sql, (transaction) => replaceFunctions(transaction, functions));
+  const replace = () =>
+    inTransaction(sql, async (transaction) => {
+      await setTimeZone(transaction, findSetting("TIME_ZONE"));
+      return replaceFunctions(transaction, functions);
+    });
   return [...done, ...(await again(replace, "functions", wait()))];
 };
 

@@ -160,7 +160,7 @@ export const dailyQuotaReached = (retryAfterSeconds: number) =>
   retryable(
     429,
     "daily_quota_reached",
-    "The daily quota of this sender is used up; the message was not accepted. Send it again after midnight in Jakarta, or ask the operator for a larger quota.",
+    "The daily quota of this sender is used up; the message was not accepted. Send it again after midnight, in the city's time, or ask the operator for a larger quota.",
     retryAfterSeconds,
   );
 export const addressThrottled = tooMany("Too many requests from this address. Try again in a minute.", 60);

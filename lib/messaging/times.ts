@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { isZoneName } from "#lib/time-zone.ts";
 
 const pattern = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.(\d+))?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/i;
 const msPerMinute = 60_000;
@@ -30,17 +31,6 @@ const durations = [0, 86_400, 604_800, 7_776_000] as const;
 /** Returns the next longer duration that phones know, or the longest: with another one a phone may show a message for ever. */
 export const toKnownDuration = (seconds: number): number =>
   durations.find((known) => known >= seconds) ?? durations[3];
-
-/** Accepts names only: PostgreSQL and JavaScript interpret offsets such as `+07:00` with opposite signs. */
-const isZoneName = (name: string): boolean => {
-  if (!/^[A-Z][A-Za-z]+(\/[A-Za-z0-9_+-]+)*$/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 const clock = z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/));
 

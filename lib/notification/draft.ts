@@ -1,3 +1,4 @@
+import { findSetting } from "#lib/config.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
 import { readPhone } from "#lib/messaging/phone-reading.ts";
 import { Submission } from "#lib/messaging/submission.ts";
@@ -46,7 +47,9 @@ export const createDraft = (input: DraftInput): DraftResult => {
       idempotency_key: key,
       expires_in_seconds: seconds,
       ...(file && { url: file.url, file_name: file.name }),
-      ...(template.quietHours && { quiet_hours: template.quietHours }),
+      ...(template.quietHours && {
+        quiet_hours: { ...template.quietHours, time_zone: findSetting("TIME_ZONE") },
+      }),
       ...(run && { run }),
     };
     // of a text whose lines all have optional values

@@ -6,12 +6,10 @@ export interface Job {
   readonly name: string;
   readonly summary: string;
   /**
-   * EventBridge Scheduler's six fields: minute, hour, day of month, month, day of week (1 is Sunday), year.
+   * In the city's time. EventBridge Scheduler's six fields: minute, hour, day of month, month, day of week (1 is Sunday), year.
    * `rate(…)` is not allowed: it counts from the deployment, so missed times could not be determined.
    */
   readonly schedule: `cron(${string})`;
-  /** IANA name of the schedule's time zone. */
-  readonly timeZone: string;
   /** A view in the schema `audience`: `(dedupe_key text, phone text, values jsonb)`. */
   readonly audience: string;
   readonly template: Exclude<TemplateName, "proof">;
@@ -22,15 +20,12 @@ export interface Job {
   readonly once: "run" | "ever";
 }
 
-const timeZone = "Asia/Jakarta";
-
 /** All jobs. To add one, add a row here and its view in a new migration in `lib/db/tables/`. */
 export const jobs: readonly Job[] = [
   {
     name: "appointment-reminder",
     summary: "Sends reminders of tomorrow's appointments",
     schedule: "cron(0 8 * * ? *)",
-    timeZone,
     audience: "appointment_reminder",
     template: "appointment-reminder",
     once: "run",
@@ -39,7 +34,6 @@ export const jobs: readonly Job[] = [
     name: "queue-ticket",
     summary: "Notifies people in a queue when ten, five, two or none are ahead of them",
     schedule: "cron(0/3 8-15 ? * MON-FRI *)",
-    timeZone,
     audience: "queue_ticket",
     template: "queue-ticket",
     once: "ever",
@@ -48,7 +42,6 @@ export const jobs: readonly Job[] = [
     name: "document-status",
     summary: "Notifies applicants of a document's new status",
     schedule: "cron(0/5 * * * ? *)",
-    timeZone,
     audience: "document_status",
     template: "status-change",
     once: "ever",
@@ -57,7 +50,6 @@ export const jobs: readonly Job[] = [
     name: "system-alert",
     summary: "Alerts the numbers on call to a system failure",
     schedule: "cron(0/2 * * * ? *)",
-    timeZone,
     audience: "system_alert",
     template: "system-alert",
     once: "ever",

@@ -23,7 +23,7 @@ export interface Template<V = never> {
   /** The message is not sent later than this after the scheduled time or the event. */
   readonly expiresInMinutes: number;
   /** When the message is held back; without quiet hours it is sent at any time. */
-  readonly quietHours?: QuietHours;
+  readonly quietHours?: Omit<QuietHours, "time_zone">;
 }
 
 /** Infers the type of the values from their schema. */

@@ -1,10 +1,9 @@
 import * as z from "zod/mini";
-import type { QuietHours } from "#lib/messaging/times.ts";
 import { type Template, template } from "./template.ts";
 import { address, clock, code, count, day, words } from "./value.ts";
 
-/** Quiet hours for messages that are not urgent. */
-export const night: QuietHours = { from: "20:00", to: "07:00", time_zone: "Asia/Jakarta" };
+/** Quiet hours for messages that are not urgent, in the city's time. */
+export const night = { from: "20:00", to: "07:00" };
 
 /** Replies arrive on the city's phone; its operator records them with `npm run city -- notify opt-out`. */
 const optOutHint = "_Balas BERHENTI bila tidak ingin menerima pesan seperti ini._";

@@ -79,7 +79,7 @@ export const residentImport: ImportTable = {
       type: "timestamp",
       clean: cleanTimestamp,
       check: checkTimestamp,
-      whenAbsent: "now() at time zone 'Asia/Jakarta'",
+      whenAbsent: "now() at time zone city.time_zone()",
       isOptional: true,
     },
   ],

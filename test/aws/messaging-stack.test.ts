@@ -103,9 +103,15 @@ test("the version of WhatsApp Web is the configured one, and by default the libr
   expect(variablesOf(stage)).not.toHaveProperty("PLATFORM_WEB_VERSION");
 });
 
-test("the country code of numbers is the configured one, and by default that of Indonesia", () => {
-  expect(variablesOf(synthesizeWith({ countryCode: "60" }))).toMatchObject({ COUNTRY_CODE: "60" });
+test("country code and time zone are the configured ones, also those of schedules, and by default those of Jakarta", () => {
+  const other = synthesizeWith({ countryCode: "60", timeZone: "Asia/Kuala_Lumpur" });
+  expect(variablesOf(other)).toMatchObject({ COUNTRY_CODE: "60", TIME_ZONE: "Asia/Kuala_Lumpur" });
+  const zones = other
+    .list("Scheduler::Schedule")
+    .map(([, { Properties }]) => Properties.ScheduleExpressionTimezone);
+  expect(new Set(zones.filter((zone) => zone !== "Etc/UTC"))).toEqual(new Set(["Asia/Kuala_Lumpur"]));
   expect(variablesOf(stage)).not.toHaveProperty("COUNTRY_CODE");
+  expect(variablesOf(stage)).not.toHaveProperty("TIME_ZONE");
 });
 
 test("operators of the console log in at the given issuer, and without one by the passwords of the secret", () => {

@@ -77,7 +77,7 @@ describe("what is wrong has its start and what to do", () => {
     [
       "banned",
       with_({ kind: "closed", answer: 402, retryAt: "2030-02-02T03:30:00Z" }),
-      "before 2 Feb 2030 10:30 (Jakarta)",
+      "before 2 Feb 2030 10:30 (WIB)",
       /send less/,
       3_600,
     ],
@@ -104,14 +104,14 @@ describe("what is wrong has its start and what to do", () => {
     [
       "limited",
       { ...well(), limits: { pausedSeconds: 1_800 }, limitedSince: ago(7_200) },
-      "until 03:30 (Jakarta)",
+      "until 03:30 (WIB)",
       /Stop bulk/,
       7_200,
     ],
     [
       "tooFast",
       { ...well(), limits: { stoppedSeconds: 1_800 }, stoppedSince: ago(600) },
-      "nothing is sent until 03:30 (Jakarta)",
+      "nothing is sent until 03:30 (WIB)",
       /Stop bulk/,
       600,
     ],

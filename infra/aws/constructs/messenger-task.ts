@@ -8,7 +8,7 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import { messengerSecrets } from "#lib/routes/internal.ts";
-import type { Config } from "../config.ts";
+import { type Config, cityVariables } from "../config.ts";
 import { messengerPort, secretName } from "../stage-names.ts";
 
 /** The user `node` in the image. */
@@ -33,7 +33,7 @@ export class MessengerTask extends Construct {
 
   constructor(scope: Construct, id: string, config: Config) {
     super(scope, id);
-    const { stage, logRetention, messagingImage, consoleLogin, countryCode, webVersion } = config;
+    const { stage, logRetention, messagingImage, consoleLogin, webVersion } = config;
     this.logGroup = new LogGroup(this, "Logs", {
       retention: logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -63,7 +63,7 @@ export class MessengerTask extends Construct {
           CONSOLE_CLIENT_ID: consoleLogin.clientId,
           CONSOLE_GROUPS_CLAIM: consoleLogin.groupsClaim,
         }),
-        ...(countryCode && { COUNTRY_CODE: countryCode }),
+        ...cityVariables(config),
         ...(webVersion && { PLATFORM_WEB_VERSION: webVersion }),
         MESSENGER_LINGER_SECONDS: String(this.rememberedSeconds + 5),
       },

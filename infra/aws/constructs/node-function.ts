@@ -8,7 +8,7 @@ import { Construct } from "constructs";
 import type { InternalFunction } from "#lib/routes/internal.ts";
 import { bundleFolder, functionName } from "../../build/build.ts";
 import { capacityOf } from "../capacity.ts";
-import type { Config } from "../config.ts";
+import { type Config, cityVariables } from "../config.ts";
 import { secretName, upstreamUrls } from "../stage-names.ts";
 import type { Network } from "./network.ts";
 
@@ -83,7 +83,7 @@ export class NodeFunction extends Construct {
         ...(isInside && place.ipv6AllowedForDualStack && { NODE_OPTIONS: "--dns-result-order=ipv6first" }),
         ...Object.fromEntries(named),
         ...Object.fromEntries(upstreams.map((name) => [name, urls[name]])),
-        ...(config.countryCode && { COUNTRY_CODE: config.countryCode }),
+        ...cityVariables(config),
         ...environment,
         // the runtime ships the CAs of RDS; Node 20 and later do not read that file by default
         NODE_EXTRA_CA_CERTS: "/var/runtime/ca-cert.pem",

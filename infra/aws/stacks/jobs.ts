@@ -8,6 +8,7 @@ import type { Construct } from "constructs";
 import { requestedType, type ScheduleInput } from "#lib/notification/event.ts";
 import { jobs } from "#lib/notification/jobs.ts";
 import { maintain, notify, reportSubject } from "#lib/routes/internal.ts";
+import { defaultZone } from "#lib/time-zone.ts";
 import type { AuditAnchors } from "../constructs/audit-anchors.ts";
 import { DeadLetters } from "../constructs/dead-letters.ts";
 import { NodeFunction, type StackContext } from "../constructs/node-function.ts";
@@ -78,11 +79,11 @@ export class JobsStack extends Stack {
     lambda.configureAsyncInvoke({ retryAttempts, maxEventAge });
     for (const statement of deadLetters.writing()) lambda.addToRolePolicy(statement);
     const schedules = new Schedules(this, "Notifications", { group, lambda, deadLetters });
-    for (const { name, summary, schedule, timeZone } of jobs)
+    for (const { name, summary, schedule } of jobs)
       schedules.add(name, {
         description: summary,
         expression: schedule,
-        timeZone,
+        timeZone: this.#stackContext.config.timeZone ?? defaultZone,
         input: ScheduleTargetInput.fromObject({
           job: name,
           scheduled_time: ContextAttribute.scheduledTime,

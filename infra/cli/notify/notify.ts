@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { findSetting } from "#lib/config.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import { readPhone as readNumber } from "#lib/messaging/phone-reading.ts";
 import type { NotifyContext } from "#lib/notification/context.ts";
@@ -99,8 +100,9 @@ const showRun = async ({ sql }: NotifyContext, run: Run): Promise<Reply> => {
 };
 
 const listJobs = (): Reply => {
-  const list = jobs.map((job) => ({ ...job, nextRun: timerOf(job).nextRun() }));
-  const rows = list.map(({ name, schedule, timeZone, nextRun, summary }) => [
+  const timeZone = findSetting("TIME_ZONE");
+  const list = jobs.map((job) => ({ ...job, timeZone, nextRun: timerOf(job).nextRun() }));
+  const rows = list.map(({ name, schedule, nextRun, summary }) => [
     name,
     schedule,
     timeZone,

@@ -1,5 +1,7 @@
+import { findSetting } from "#lib/config.ts";
 import { type Html, html } from "#lib/html.ts";
 import type { Report, ReportedAct, ReportedRead } from "#lib/resident/subject.ts";
+import { abbreviateZone } from "#lib/time-zone.ts";
 
 /** Columns in the words of the citizen, in the order of the page. */
 const columns: Readonly<Record<string, string>> = {
@@ -39,13 +41,12 @@ const states: Readonly<Record<Report["state"], string>> = {
   unknown: "Tidak ada data yang tersimpan dengan NIK Anda.",
 };
 
-const clock = new Intl.DateTimeFormat("id-ID", {
-  dateStyle: "long",
-  timeStyle: "short",
-  timeZone: "Asia/Jakarta",
-});
-const sayTime = (time: string | null): string =>
-  time === null ? "–" : `${clock.format(new Date(time))} WIB`;
+const sayTime = (time: string | null): string => {
+  if (time === null) return "–";
+  const timeZone = findSetting("TIME_ZONE");
+  const clock = new Intl.DateTimeFormat("id-ID", { dateStyle: "long", timeStyle: "short", timeZone });
+  return `${clock.format(new Date(time))} ${abbreviateZone(timeZone)}`;
+};
 
 const table = (
   header: readonly string[],

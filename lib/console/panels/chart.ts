@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { Html, html } from "#lib/html.ts";
-import { formatHour, hiddenUnless, type View } from "../view.ts";
+import { formatHour, hiddenUnless, type View, zoneLabel } from "../view.ts";
 
 /** One hour of the chart. */
 export interface Hour {
@@ -120,7 +120,7 @@ export const renderChart = (view: View): Html => {
 <summary>${chart.table}</summary>
 <table class="hours">
 <caption class="muted">${chart.caption}</caption>
-<thead><tr><th scope="col">${chart.hour}</th>${names.map((name) => html`<th scope="col">${chart.names[name]}</th>`)}</tr></thead>
+<thead><tr><th scope="col">${chart.hour(zoneLabel())}</th>${names.map((name) => html`<th scope="col">${chart.names[name]}</th>`)}</tr></thead>
 <tbody>${hours.map((hour) => renderRow(hour, view))}</tbody>
 </table>
 </details>

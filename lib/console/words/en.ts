@@ -13,7 +13,6 @@ import { status } from "./status.ts";
 export const en = {
   language: "English",
   locale: "en-GB",
-  timeZone: "Jakarta",
   title: "Messenger",
   units: { day: "d", hour: "h", minute: "min", second: "s" },
   ago: (age: string) => `${age} ago`,
@@ -126,7 +125,7 @@ export const en = {
     picture: (name: string, summary: string, most: string, at: string) =>
       `${name}: ${summary}, ${most} (${at})`,
     table: "Show as a table",
-    hour: "Hour (Jakarta)",
+    hour: (zone: string) => `Hour (${zone})`,
     caption: "Messages by hour; waiting at the end of the hour",
     unavailable: "The figures are unavailable.",
   },

@@ -14,7 +14,6 @@ import { status } from "./status.ts";
 export const id: Words = {
   language: "Bahasa Indonesia",
   locale: "id-ID",
-  timeZone: "Jakarta",
   title: "Messenger",
   units: { day: "hari", hour: "jam", minute: "mnt", second: "dtk" },
   ago: (age) => `${age} lalu`,
@@ -125,7 +124,7 @@ export const id: Words = {
     most: (most) => `paling banyak ${most}`,
     picture: (name, summary, most, at) => `${name}: ${summary}, ${most} (${at})`,
     table: "Tampilkan sebagai tabel",
-    hour: "Jam (Jakarta)",
+    hour: (zone: string) => `Jam (${zone})`,
     caption: "Pesan per jam; yang menunggu pada akhir jam",
     unavailable: "Angka tidak tersedia.",
   },

@@ -102,6 +102,7 @@ alter role municipal_console set jit = off;
 create table migration.least (version integer primary key);
 insert into migration.least values (1);
 
+create schema city authorization municipal_owner;
 create schema employee authorization municipal_owner;
 create schema partner authorization municipal_owner;
 create schema tourism authorization municipal_owner;
@@ -114,3 +115,10 @@ create schema office authorization municipal_owner;
 
 -- By default, everybody may execute a new function.
 alter default privileges for role municipal_owner revoke execute on functions from public;
+
+-- The time zone of the city: each migration sets it to that of the stage.
+set role municipal_owner;
+create function city.time_zone() returns text language sql immutable parallel safe return 'Asia/Jakarta';
+grant usage on schema city to public;
+grant execute on function city.time_zone to public;
+reset role;

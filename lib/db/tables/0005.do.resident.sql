@@ -28,7 +28,7 @@ create table resident.resident (
   district text not null,
   city text not null,
   -- local time of the city, without zone; responses contain the microseconds
-  created_at timestamp(6) not null default (now() at time zone 'Asia/Jakarta')
+  created_at timestamp(6) not null default (now() at time zone city.time_zone())
     check (created_at between '1900-01-01' and '9999-12-31 23:59:59.999999'),
   -- a letter may become several, and what is longer does not fit into the index resident_newest
   name_search text collate "C" not null generated always as (left(resident.fold_name(name), 500)) stored,

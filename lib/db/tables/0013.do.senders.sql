@@ -31,7 +31,7 @@ create table messaging.sender_credential (
 );
 create index credential_by_sender on messaging.sender_credential (sender);
 
--- What was accepted of a sender on a day of Jakarta: the sum of its slots.
+-- What was accepted of a sender on a day of the city: the sum of its slots.
 create table messaging.sender_day (
   -- as in a message
   sender text not null,

@@ -62,12 +62,12 @@ return coalesce(nullif(current_setting('audience.moment', true), '')::timestampt
 create view audience.appointment_reminder with (security_barrier) as
 select id as dedupe_key, phone,
   jsonb_build_object('name', name, 'service', service, 'place', place,
-    'date', to_char(starts_at at time zone 'Asia/Jakarta', 'YYYY-MM-DD'),
-    'time', to_char(starts_at at time zone 'Asia/Jakarta', 'HH24:MI')) as values
+    'date', to_char(starts_at at time zone city.time_zone(), 'YYYY-MM-DD'),
+    'time', to_char(starts_at at time zone city.time_zone(), 'HH24:MI')) as values
 from office.appointment
 where cancelled_at is null
-  and starts_at >= (((audience.moment() at time zone 'Asia/Jakarta')::date + 1)::timestamp at time zone 'Asia/Jakarta')
-  and starts_at < (((audience.moment() at time zone 'Asia/Jakarta')::date + 2)::timestamp at time zone 'Asia/Jakarta');
+  and starts_at >= (((audience.moment() at time zone city.time_zone())::date + 1)::timestamp at time zone city.time_zone())
+  and starts_at < (((audience.moment() at time zone city.time_zone())::date + 2)::timestamp at time zone city.time_zone());
 
 -- One row per ticket, with a new key at ten, five, two and none ahead.
 create view audience.queue_ticket with (security_barrier) as
@@ -77,7 +77,7 @@ from (
   select *, row_number() over (partition by service order by taken_at, id) - 1 as ahead
   from office.queue_ticket
   where done_at is null and taken_at <= audience.moment()
-    and taken_at >= date_trunc('day', audience.moment() at time zone 'Asia/Jakarta') at time zone 'Asia/Jakarta'
+    and taken_at >= date_trunc('day', audience.moment() at time zone city.time_zone()) at time zone city.time_zone()
 ) waiting
 where ahead <= 10;
 
@@ -91,7 +91,7 @@ where changed_at > audience.moment() - interval '2 days' and changed_at <= audie
 create view audience.system_alert with (security_barrier) as
 select alert.id || ':' || on_call.id as dedupe_key, phone,
   jsonb_build_object('system', system, 'summary', summary,
-    'since', to_char(since at time zone 'Asia/Jakarta', 'HH24:MI')) as values
+    'since', to_char(since at time zone city.time_zone(), 'HH24:MI')) as values
 from office.alert cross join office.on_call
 where ended_at is null and since <= audience.moment();
 

@@ -99,7 +99,7 @@ export class Quota {
         array_to_string(countries, ' ') as countries,
         per_day - today.messages as messages,
         (bytes_per_day - today.bytes)::float8 as bytes,
-        ceil(extract(epoch from (messaging.today() + 1)::timestamp at time zone 'Asia/Jakarta' - now()))::int
+        ceil(extract(epoch from (messaging.today() + 1)::timestamp at time zone city.time_zone() - now()))::int
           as "secondsToMidnight"
       from (
         select coalesce(sum(messages), 0)::int as messages, coalesce(sum(bytes), 0) as bytes

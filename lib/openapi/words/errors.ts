@@ -184,8 +184,8 @@ export const errorWords: Readonly<Record<ErrorName, Text>> = {
     id: "Terlalu banyak pesan dari pengirim ini menunggu dikirim; pesan ini tidak diterima. Kirim lagi setelah `Retry-After` detik.",
   },
   dailyQuotaReached: {
-    en: "The messages or bytes that the operator allows this sender in a day of Jakarta are used up; the message was not accepted. Send it again after `Retry-After` seconds, at midnight, or ask the operator for a larger quota.",
-    id: "Jumlah pesan atau byte yang diizinkan pengelola bagi pengirim ini dalam satu hari menurut waktu Jakarta sudah habis; pesan tidak diterima. Kirim lagi setelah `Retry-After` detik, yaitu tengah malam, atau minta kuota lebih besar kepada pengelola.",
+    en: "The messages or bytes that the operator allows this sender in a day of the city are used up; the message was not accepted. Send it again after `Retry-After` seconds, at midnight, or ask the operator for a larger quota.",
+    id: "Jumlah pesan atau byte yang diizinkan pengelola bagi pengirim ini dalam satu hari menurut waktu kota sudah habis; pesan tidak diterima. Kirim lagi setelah `Retry-After` detik, yaitu tengah malam, atau minta kuota lebih besar kepada pengelola.",
   },
   outcomeUnknown: {
     en: "The response of the messaging service was lost; it may have accepted the message. Send it again with the same Idempotency-Key; without one it may arrive twice.",

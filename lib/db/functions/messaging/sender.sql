@@ -24,7 +24,7 @@ $$;
 
 create or replace function messaging.today() returns date
 language sql stable
-return (now() at time zone 'Asia/Jakarta')::date;
+return (now() at time zone city.time_zone())::date;
 
 grant execute on function messaging.authenticate_sender to municipal_gatekeeper;
 grant execute on function messaging.is_active to municipal_sender_admin;
