@@ -312,9 +312,3 @@ export const readConfig = (node: Node, written: Readonly<Record<string, unknown>
   );
   throw new Error([...new Set(problems)].join("\n"));
 };
-
-/** Environment variables of what runs: the city's country and time zone, where they are not the default. */
-export const cityVariables = ({ countryCode, timeZone }: Config) => ({
-  ...(countryCode && { COUNTRY_CODE: countryCode }),
-  ...(timeZone && { TIME_ZONE: timeZone }),
-});

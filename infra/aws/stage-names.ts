@@ -32,3 +32,20 @@ export const upstreamPorts = ({ upstream }: Config): number[] =>
     const { port, protocol } = new URL(url);
     return Number(port || (protocol === "https:" ? 443 : 80));
   });
+
+interface City {
+  readonly countryCode?: string | undefined;
+  readonly timeZone?: string | undefined;
+}
+
+/** Environment variables with the city's country and time zone, where they are not the default. */
+export const cityVariables = ({ countryCode, timeZone }: City) => ({
+  ...(countryCode && { COUNTRY_CODE: countryCode }),
+  ...(timeZone && { TIME_ZONE: timeZone }),
+});
+
+/** The same of a stage, for commands. @param context of `cdk.json`. */
+export const cityVariablesOf = (
+  stage: string,
+  { stages, ...all }: City & { readonly stages?: Readonly<Record<string, City>> },
+) => cityVariables({ ...all, ...stages?.[stage] });

@@ -10,7 +10,7 @@ import { readSecret } from "#lib/secrets/secret.ts";
 import { takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
 import { type SecretName, type SecretValue, secretTable } from "#lib/secrets/table/table.ts";
 import { quoteWord } from "#lib/shell-word.ts";
-import { secretName } from "../aws/stage-names.ts";
+import { cityVariablesOf, secretName } from "../aws/stage-names.ts";
 import { findDevFile, localFolder } from "../local/dev-file.ts";
 import { localSecretName, readLocalSecret } from "../local/secrets/store.ts";
 import { CommandError, command, type Define, WrongCall } from "./command.ts";
@@ -34,18 +34,6 @@ const isAddress = (via: string): boolean => {
   return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
 };
 
-interface Context {
-  readonly countryCode?: string;
-  readonly timeZone?: string;
-  readonly stages?: Readonly<Record<string, Omit<Context, "stages">>>;
-}
-
-/** Returns the settings of a stage's city, by which commands read numbers and tell times. @param context of `cdk.json`. */
-export const citySettings = ({ stages, ...all }: Context, stage: string) => {
-  const { countryCode, timeZone } = { ...all, ...stages?.[stage] };
-  return { ...(countryCode && { COUNTRY_CODE: countryCode }), ...(timeZone && { TIME_ZONE: timeZone }) };
-};
-
 /** Chooses for the whole process. @throws WrongCall */
 const chooseStage = (given: Stage): void => {
   if (given.stage !== undefined && !/^[a-z][a-z0-9-]{0,29}$/.test(given.stage))
@@ -60,7 +48,7 @@ const chooseStage = (given: Stage): void => {
     );
   chosen = given;
   if (given.stage !== undefined)
-    setDefaults(citySettings(JSON.parse(readFileSync(cdkFile, "utf8")).context, given.stage));
+    setDefaults(cityVariablesOf(given.stage, JSON.parse(readFileSync(cdkFile, "utf8")).context));
   // of a profile or a single sign-on, too
   if (given.stage !== undefined) takeCredentialsFrom(new SecretsManagerClient({}).config.credentials);
 };

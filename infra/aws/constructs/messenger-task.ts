@@ -8,8 +8,8 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import { messengerSecrets } from "#lib/routes/internal.ts";
-import { type Config, cityVariables } from "../config.ts";
-import { messengerPort, secretName } from "../stage-names.ts";
+import type { Config } from "../config.ts";
+import { cityVariables, messengerPort, secretName } from "../stage-names.ts";
 
 /** The user `node` in the image. */
 const user = "1000:1000";

@@ -8,8 +8,8 @@ import { Construct } from "constructs";
 import type { InternalFunction } from "#lib/routes/internal.ts";
 import { bundleFolder, functionName } from "../../build/build.ts";
 import { capacityOf } from "../capacity.ts";
-import { type Config, cityVariables } from "../config.ts";
-import { secretName, upstreamUrls } from "../stage-names.ts";
+import type { Config } from "../config.ts";
+import { cityVariables, secretName, upstreamUrls } from "../stage-names.ts";
 import type { Network } from "./network.ts";
 
 /** The configuration and network of every function of a stage. */
