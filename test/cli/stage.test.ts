@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
 import { expect, inject, test } from "vitest";
+import { cityVariablesOf } from "../../infra/aws/stage-names.ts";
 import { cityCommand } from "../../infra/cli/stage.ts";
 import { callCommand } from "../steps/command.ts";
 import { listen } from "../steps/http-server.ts";
@@ -49,4 +50,13 @@ test("an address in an advised command is one word for the shell", () => {
   expect(cityCommand("callback", "add", "tax office", "https://x.example/a?b=1&c='2'")).toBe(
     "npm run city -- callback add 'tax office' 'https://x.example/a?b=1&c='\\''2'\\'''",
   );
+});
+
+test("a command reads numbers and tells times as the stage does, by what cdk.json says of it or of all stages", () => {
+  const context = {
+    timeZone: "Asia/Makassar",
+    stages: { kota: { timeZone: "Asia/Jayapura", countryCode: "60" } },
+  };
+  expect(cityVariablesOf("kota", context)).toEqual({ COUNTRY_CODE: "60", TIME_ZONE: "Asia/Jayapura" });
+  expect(cityVariablesOf("other", context)).toEqual({ TIME_ZONE: "Asia/Makassar" });
 });
