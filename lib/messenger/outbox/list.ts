@@ -66,8 +66,9 @@ const findWindow = async (
         order by accepted_at desc limit 1)) as after
     ) beginning left join lateral (
       select seq as cut from messaging.message
-      where sender = ${sender} and seq > after and seq <= ${settled}::text::bigint and ${maxScanned !== undefined}
-      order by seq offset ${maxScanned ?? 0} limit 1
+      where (sender, seq) > (${sender}, after) and (sender, seq) <= (${sender}, ${settled}::text::bigint)
+        and ${maxScanned !== undefined}
+      order by sender, seq offset ${maxScanned ?? 0} limit 1
     ) rest on true`;
   return window ?? { after: first, until: first, isCut: false };
 };
@@ -97,19 +98,25 @@ export const listMessages = async (
     state === undefined || isOpen ? undefined : maxScanned,
   );
   const select = (condition: postgres.Fragment, order: postgres.Fragment) => sql`
-    select ${stateColumns(sql)}, seq::text, ${order} as place from messaging.message
-    where sender = ${sender} and seq > ${after}::text::bigint and seq <= ${until}::text::bigint and ${condition}
-      ${state === undefined ? sql`` : sql`and state = ${state}`}
+    select ${stateColumns(sql)}, seq::text, seq + 0 as place from messaging.message
+    where ${condition} ${state === undefined ? sql`` : sql`and state = ${state}`}
       ${since === undefined ? sql`` : sql`and accepted_at >= ${since}::text::timestamptz`}
     order by ${order} limit ${limit + 1}`;
-  const order = isOpen ? sql`messaging.message.seq + 0` : sql`messaging.message.seq`;
+  const selectOpen = (condition: postgres.Fragment) =>
+    select(
+      sql`sender = ${sender} and seq > ${after}::text::bigint and seq <= ${until}::text::bigint and is_open and ${condition}`,
+      sql`messaging.message.seq + 0`,
+    );
   const rows = await sql<(StateRow & { seq: string })[]>`
     ${
       isOpen
-        ? sql`(${select(sql`is_open and held_until is null`, order)})
-          union all (${select(sql`is_open and held_until is not null`, order)})
+        ? sql`(${selectOpen(sql`held_until is null`)}) union all (${selectOpen(sql`held_until is not null`)})
           order by place limit ${limit + 1}`
-        : select(sql`true`, order)
+        : // as rows, so that no statistics lead to the index of all senders
+          select(
+            sql`(sender, seq) > (${sender}, ${after}::text::bigint) and (sender, seq) <= (${sender}, ${until}::text::bigint)`,
+            sql`messaging.message.sender, messaging.message.seq`,
+          )
     }`;
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1)?.seq : isCut ? until : undefined;

@@ -178,9 +178,8 @@ export interface Explained {
   /** Messages of its lane that are under way. */
   readonly underWay: number;
   /**
-   * Whether another may be taken before it: at the end of its quiet hours, or at the time for which it is scheduled, if it
-   * waits for that; else now. If it is held back as a new contact, or by an outage of the platform's directory, those that
-   * are held back likewise count too.
+   * Whether another may be taken before it, now; false while it waits for its time or for the end of its quiet hours. If it is
+   * held back as a new contact, or by an outage of the platform's directory, those that are held back likewise count too.
    */
   readonly isInLine: boolean;
 }
@@ -188,13 +187,13 @@ export interface Explained {
 /** Explains why messages wait, by the conditions with which {@link takeNext} chooses. */
 export const explainQueue = (sql: postgres.ISql, restrictions: Restrictions, ids: readonly string[]) => {
   const { isOn, isReachable, isContact, isAllowed, isFree, firstOfNumber } = conditions(sql, restrictions);
-  const isInLine = sql`${isFree} and state = 'PENDING' and expires_at > now() and not_before <= line.taken_from
+  const isInLine = sql`${isFree} and state = 'PENDING' and expires_at > now() and not_before <= now()
     and (not line.allowed or ${isAllowed}) and (not line.reachable or ${isReachable})`;
   return sql<Explained[]>`
     with recursive mine (queue, reader, up_to) as materialized (${queuesOf(sql, [restrictions.account], restrictions.newContactsUpTo)}),
     senders (sender) as (${walkSenders(sql, sql`is_open and held_until is null`)}), asked as materialized (
-      select id, ${isAllowed} as allowed, ${isReachable} as reachable,
-        case when epoch is null then greatest(not_before, now()) else now() end as taken_from
+      -- a retry keeps its place
+      select id, ${isAllowed} as allowed, ${isReachable} as reachable, epoch is not null or not_before <= now() as "isLinedUp"
       from messaging.message waiting
       where id = any(string_to_array(${ids.join()}, ',')) and state = 'PENDING' and expires_at > now()
         and queue in (select queue from mine) and ${isFree}
@@ -203,8 +202,8 @@ export const explainQueue = (sql: postgres.ISql, restrictions: Restrictions, ids
       where is_open and state = 'SENDING' and account = ${restrictions.account} group by lane
     ), heads as materialized (
       select line.*, head.priority as head_priority, head.seq as head_seq
-      from (select distinct allowed, reachable, taken_from from asked) line cross join lateral (
-        (select of_sender.* from senders s cross join mine
+      from (select distinct allowed, reachable from asked where "isLinedUp") line cross join lateral (
+        select of_sender.* from senders s cross join mine
           cross join unnest(string_to_array('code,upload,other', ',')) of_lane
           cross join lateral (
             select priority, seq from messaging.message waiting
@@ -212,11 +211,6 @@ export const explainQueue = (sql: postgres.ISql, restrictions: Restrictions, ids
               -- as the sender, which reads no further in the queue of a pool
               and priority <= case when line.allowed then up_to else ${leastUrgent} end and ${isInLine}
             order by priority, seq limit 1) of_sender
-        order by priority, seq limit 1)
-        union all
-        (select priority, seq from messaging.message waiting
-        where is_open and held_until <= line.taken_from and queue in (select queue from mine) and ${isInLine}
-        order by priority, seq limit 1)
         order by priority, seq limit 1) head
     )
     select id, phone, waiting.priority, not ${isContact} as "isNewContact", ${isOn} as "isOn",
@@ -225,8 +219,8 @@ export const explainQueue = (sql: postgres.ISql, restrictions: Restrictions, ids
       case when not_before > now() then not_before end as "notBefore",
       case when epoch is not null then 'retry' when quiet_hours is null then 'scheduled' else 'quiet-hours' end as cause, lane,
       coalesce((select count from busy where busy.lane = waiting.lane), 0) as "underWay",
-      coalesce((head_priority, head_seq) < (waiting.priority, waiting.seq), false) as "isInLine"
-    from asked join messaging.message waiting using (id) left join heads using (allowed, reachable, taken_from)
+      "isLinedUp" and coalesce((head_priority, head_seq) < (waiting.priority, waiting.seq), false) as "isInLine"
+    from asked join messaging.message waiting using (id) left join heads using (allowed, reachable)
     left join lateral (${firstOfNumber}) of_number on true`;
 };
 

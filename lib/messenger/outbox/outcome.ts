@@ -165,6 +165,9 @@ export const recover = async (
   const isInterrupted = sql`is_open and state = 'SENDING' and epoch <= ${epoch}
     and account = (select account from messaging.leadership where epoch = ${epoch})
     and id <> all(string_to_array(${underWay.join()}, ','))`;
+  // nothing, as a rule; each of the others reads all that is open, too
+  const [found] = await sql`select from messaging.message where ${isInterrupted} limit 1`;
+  if (!found) return 0;
   const isUncomposed = sql`${isInterrupted} and not ${isComposed(sql)}`;
   const failed = await fail(sql, sql`${isUncomposed} and unsent + 1 >= ${maxUnsent}`, reasons.unprepared);
   const uncomposed = await sql`
