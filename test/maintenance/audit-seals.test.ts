@@ -61,6 +61,20 @@ describe("a chain of more seals than are read at a time", () => {
   });
 });
 
+test("verifying some seals of many reads the rows of no other", async () => {
+  await read(reader, 600);
+  await maintenance`select audit.seal_reads(600, 1, 1) from generate_series(1, 600)`;
+  await reader`analyze audit.seal, audit.resident_read`;
+  const rows = await reader.begin(async (sql) => {
+    await sql`select audit.verify_seals(300, 200)`;
+    const [table] = await sql<{ rows: number }[]>`
+      select (seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables
+      where relid = 'audit.resident_read_0'::regclass`;
+    return table?.rows;
+  });
+  expect(rows).toBe(200);
+});
+
 test("a seal recomputed for changed rows does not match the next seal", async () => {
   for (const count of [3, 4, 5]) {
     await read(reader, count);

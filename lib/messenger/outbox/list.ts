@@ -38,7 +38,7 @@ const findSettled = async (sql: postgres.Sql): Promise<string> => {
 };
 
 /** Of a sender, which one page looks through for those in a state; a page that ends there is short, and has a next. */
-const defaultMaxScanned = 20_000;
+const defaultMaxScanned = 10_000;
 
 interface Window {
   /** The page has only messages after this seq, as text. */

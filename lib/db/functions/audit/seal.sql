@@ -109,6 +109,9 @@ begin atomic
       lag(s.digest) over w as previous
     from audit.seal s where s.id >= after_id
     window w as (order by s.id)
+  ), next as materialized (
+    -- limited before any row is read: else all rows of the audit would be
+    select * from chain where (seal).id > after_id order by (seal).id limit most
   )
   select (c.seal).id, encode((c.seal).digest, 'hex'),
     (c.seal).anchored_at is not null or (c.seal).sealed_at < now() - interval '1 hour', case
@@ -120,9 +123,8 @@ begin atomic
       then format('it sealed %s rows, there are %s', (c.seal).row_count, d.row_count)
     when (c.seal).expired_at is null and d.rows_digest <> (c.seal).rows_digest then 'its rows were changed'
   end
-  from chain c cross join lateral audit.digest_rows((c.seal).first_id, (c.seal).last_id) d
-  where (c.seal).id > after_id
-  order by (c.seal).id limit most;
+  from next c cross join lateral audit.digest_rows((c.seal).first_id, (c.seal).last_id) d
+  order by (c.seal).id;
 end;
 
 grant execute on function audit.find_settled_id, audit.seal_reads, audit.list_unanchored, audit.record_anchor,

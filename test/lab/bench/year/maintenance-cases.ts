@@ -3,7 +3,7 @@ import type { Ground, Measurable } from "./groups.ts";
 import { rowOf, watch } from "./measure.ts";
 
 /** As `npm run city -- audit verify` asks; the command cannot be called, and has no other statement. */
-const sealsPerQuery = 200;
+const sealsPerQuery = 50;
 
 /** The batches of the maintenance, which has 20 s for each. */
 export async function* maintenanceCases({ owner, sql }: Ground): AsyncGenerator<Measurable> {
@@ -30,6 +30,6 @@ export async function* maintenanceCases({ owner, sql }: Ground): AsyncGenerator<
       after = verdicts.at(-1)?.id ?? after;
       found = verdicts.length;
     }
-    return rowOf("maintenance: verify_seals, 200 seals", times);
+    return rowOf("maintenance: verify_seals, 50 seals", times);
   };
 }
