@@ -28,6 +28,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
   seed: { about: "invented residents and tourism data", load: () => import("./seed.ts") },
   sender: { about: "senders of messages: credentials, classes, quotas", load: () => import("./sender.ts") },
   sessions: { about: "login sessions of employees", load: () => import("./sessions.ts") },
+  status: { about: "whether messages go out, and what is wrong", load: () => import("./status.ts") },
   subject: {
     about: "requests of citizens: report, correct, restrict, erase",
     load: () => import("./subject/subject.ts"),

@@ -1,4 +1,6 @@
+import { findSetting } from "#lib/config.ts";
 import { namePattern } from "#lib/sender/basic-auth.ts";
+import { momentOf } from "#lib/time-zone.ts";
 import { readWhole, WrongCall } from "./command.ts";
 import { formatTime } from "./output.ts";
 
@@ -21,14 +23,15 @@ export const readUsername = (name: string): string => {
 };
 
 const readExpiry = (text: string): Date => {
-  const date = new Date(`${text}T23:59:59Z`);
-  const isDay = !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
+  const day = new Date(`${text}T00:00:00Z`);
+  const isDay = !Number.isNaN(day.getTime()) && day.toISOString().slice(0, 10) === text;
+  const date = momentOf(`${text}T23:59:59`, findSetting("TIME_ZONE"));
   if (!isDay || date < new Date())
     throw new WrongCall(`--expires must be a future date such as 2030-12-31, not ${text}`);
   return date;
 };
 
-export const expires = ["--expires <date>", "last day, YYYY-MM-DD, in UTC", readExpiry] as const;
+export const expires = ["--expires <date>", "last day, YYYY-MM-DD, in the city's time", readExpiry] as const;
 /** @param what in the plural. */
 export const overlap = (what: string) =>
   ["--overlap <hours>", `how long old ${what} stay valid`, readWhole("--overlap", 0, 9_999), 24] as const;

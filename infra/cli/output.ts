@@ -1,11 +1,10 @@
 import { Presets, SingleBar } from "cli-progress";
+import { findSetting } from "#lib/config.ts";
+import { formatMinute } from "#lib/time-zone.ts";
 
-/** Formats a time in UTC to the minute, or a dash for null. */
+/** Formats a moment in the city's time to the minute, or a dash for null. */
 export const formatTime = (date: Date | null): string =>
-  date
-    ?.toISOString()
-    .replace("T", " ")
-    .replace(/:\d\d\.\d+Z$/, "Z") ?? "-";
+  date === null ? "-" : formatMinute(date, findSetting("TIME_ZONE"));
 
 /** Imported text may contain control characters, which a terminal would obey. */
 const printable = (cell: string): string => cell.replace(/\p{Cc}/gu, "\uFFFD");

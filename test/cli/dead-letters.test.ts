@@ -28,7 +28,7 @@ test("lists the subject of each event without number or text, and releases all o
   const aws = await startJobsStack(letters);
   const { status, out } = await command(settingsFor(aws.url), "list", "--stage", "test");
   expect(status).toBe(0);
-  expect(out).toMatch(/^first +2025-06-15 15:06Z +run of queue-ticket at 2026-01-05T02:00:00Z$/m);
+  expect(out).toMatch(/^first +2025-06-15 22:06 WIB +run of queue-ticket at 2026-01-05T02:00:00Z$/m);
   expect(out).toMatch(/^second .* one-time-code, requested by event event-2$/m);
   expect(out).not.toMatch(/62812|739104/);
   expect(aws.letters.map(({ id, hidden }) => [id, hidden])).toEqual(letters.map(({ id }) => [id, false]));

@@ -41,7 +41,7 @@ test("after a rotation both passwords work until the end of the overlap, and the
   const name = newName();
   const old = passwordIn((await sender("add", name, "--expires", "2099-01-01")).out);
   const { out } = await sender("rotate", name, "--overlap", "1");
-  expect(out).toContain("expires 2099-01-01 23:59Z");
+  expect(out).toContain("expires 2099-01-01 23:59 WIB");
   expect([await asks(name, old), await asks(name, passwordIn(out))]).toEqual([404, 404]);
   const [left] = await connectFor("adminUrl")<{ hours: number }[]>`
     select round(extract(epoch from retires_at - now()) / 3600)::int as hours from messaging.sender_credential
@@ -126,13 +126,13 @@ test("list shows what was accepted today, also of a user of the secret without l
   expect((await sender("list")).out).toMatch(new RegExp(`^${name} +city +all +- +- +20 +- +200$`, "m"));
 });
 
-test("a password is JSON with --json, and expires at the end of its day in UTC", async () => {
-  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2090-06-01T23:59:58Z") });
+test("a password is JSON with --json, and expires at the end of its day in the city", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2090-06-01T16:59:58Z") });
   const name = newName();
   const { id, password, ...rest } = JSON.parse(
     (await sender("add", name, "--expires", "2090-06-01", "--json")).out,
   );
-  expect(rest).toEqual({ sender: name, expiresAt: "2090-06-01T23:59:59.000Z" });
+  expect(rest).toEqual({ sender: name, expiresAt: "2090-06-01T16:59:59.000Z" });
   vi.useRealTimers();
   expect(await asks(name, password)).toBe(404);
   const { credentials } = JSON.parse((await sender("list", "--json")).out);

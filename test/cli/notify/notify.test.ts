@@ -144,7 +144,7 @@ test("jobs lists the jobs and their next runs", async () => {
   const { out } = await notify("jobs");
   for (const { name } of jobs)
     expect(out).toMatch(
-      new RegExp(`^${name} +cron\\(.+\\) +Asia/Jakarta +\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\dZ `, "m"),
+      new RegExp(`^${name} +cron\\(.+\\) +Asia/Jakarta +\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d WIB `, "m"),
     );
 });
 

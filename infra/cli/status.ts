@@ -1,0 +1,127 @@
+import { CloudWatchClient, DescribeAlarmsCommand } from "@aws-sdk/client-cloudwatch";
+import type postgres from "postgres";
+import { listAlerts } from "#lib/console/panels/alerts.ts";
+import { type ConsoleState, readConsoleState } from "#lib/console/state.ts";
+import { formatSeconds, type View } from "#lib/console/view.ts";
+import { en } from "#lib/console/words/en.ts";
+import type { AccountSummary } from "#lib/messenger/account/account-admin.ts";
+import { exitCodes, type Reply } from "./command.ts";
+import { formatTable, formatTime } from "./output.ts";
+import { findStage, noun, withConnection } from "./stage.ts";
+
+interface Problem {
+  readonly what: string;
+  readonly since: Date | undefined;
+  readonly todo: string;
+}
+
+/** What the tasks have stored: a command is none of them, and leads no account. */
+const readState = (sql: postgres.Sql): Promise<ConsoleState> =>
+  readConsoleState(sql, {
+    own: {
+      connection: { kind: "closed", since: new Date().toISOString() },
+      leader: false,
+      jobs: [],
+    },
+    filter: {},
+    isDatabaseUp: async () => true,
+    explain: async () => new Map(),
+  });
+
+/** The stage's alarms that ring now. */
+const listAlarms = async (stage: string): Promise<Problem[]> => {
+  const cloudwatch = new CloudWatchClient({});
+  const alarms: Problem[] = [];
+  for (let next: string | undefined, isFirst = true; isFirst || next; isFirst = false) {
+    const { MetricAlarms = [], NextToken } = await cloudwatch.send(
+      new DescribeAlarmsCommand({
+        AlarmNamePrefix: `municipal-${stage}-`,
+        StateValue: "ALARM",
+        ...(next && { NextToken: next }),
+      }),
+    );
+    for (const { AlarmName, AlarmDescription, StateUpdatedTimestamp } of MetricAlarms)
+      alarms.push({
+        what: `Alarm ${AlarmName}`,
+        since: StateUpdatedTimestamp,
+        todo: AlarmDescription ?? "",
+      });
+    next = NextToken;
+  }
+  return alarms;
+};
+
+const describeConnection = ({ number, holdCode, downSince }: AccountSummary): string => {
+  if (holdCode !== null) return en.accounts.held(holdCode);
+  if (number === null) return en.accounts.unlinked;
+  return downSince ? `down since ${formatTime(downSince)}` : "up";
+};
+
+const describeAccounts = ({ accounts }: ConsoleState): string =>
+  formatTable(
+    ["account", "channel", "state", "number", "connection", "waiting"],
+    accounts.map((account) => [
+      account.name,
+      account.channel,
+      account.state,
+      account.number ?? "-",
+      describeConnection(account),
+      String(account.waiting),
+    ]),
+  );
+
+const describeQueue = ({ due, failures, callbacks, paused }: ConsoleState): string => {
+  const { pending = 0, sending = 0, oldest_seconds: oldest = 0 } = due ?? {};
+  const { failed = 0, ended = 0, codes = [] } = failures ?? {};
+  const waiting = callbacks.reduce((sum, { waiting }) => sum + waiting, 0);
+  return [
+    `Sending: ${paused ? "paused" : "on"}`,
+    `Due now: ${pending} waiting, ${sending} being sent${oldest > 0 ? `; the oldest since ${formatSeconds(oldest, en)}` : ""}`,
+    `Last ${ended} that ended: ${failed} failed${codes.length > 0 ? ` (${codes.join(", ")})` : ""}`,
+    `Callbacks: ${waiting} waiting`,
+  ].join("\n");
+};
+
+const describeProblem = ({ what, since, todo }: Problem): string =>
+  `- ${what}${since ? ` Since ${formatTime(since)}.` : ""}\n  ${todo}`;
+
+const show = async (): Promise<Reply> => {
+  const stage = findStage();
+  const state = await withConnection("console", readState, { max: 2 });
+  const operator = { id: "status", name: "status", role: "viewer" as const };
+  const view: View = {
+    operator,
+    state,
+    filter: {},
+    notice: undefined,
+    now: new Date(),
+    language: "en",
+    words: en,
+  };
+  const problems: Problem[] = [
+    ...listAlerts(view).map(({ what, since, todo }) => ({ what, since, todo })),
+    ...(stage === undefined ? [] : await listAlarms(stage)),
+  ];
+  const { paused, due, accounts, failures, callbacks } = state;
+  const verdict = problems.length === 0 ? en.alerts.none : en.alerts.count(problems.length);
+  return {
+    text: [
+      `${verdict}${problems.length === 0 ? "" : " What to do is done in the console."}`,
+      ...problems.map(describeProblem),
+      "",
+      describeQueue(state),
+      "",
+      describeAccounts(state),
+    ].join("\n"),
+    json: { problems, paused, due, failures, accounts, callbacks },
+    code: problems.length === 0 ? exitCodes.done : exitCodes.failed,
+  };
+};
+
+export const run = noun(
+  "status",
+  "shows whether messages go out, what is wrong, since when, and what to do. Exit code 1: something needs a person",
+  (program, answer) => {
+    program.action(answer(show));
+  },
+);
