@@ -108,7 +108,7 @@ export const run = noun("account", about, (program, answer) => {
     );
   program
     .command("list")
-    .description("list accounts with their numbers and how many messages wait for each; times are in UTC")
+    .description("list accounts with their numbers and how many messages wait for each")
     .action(answer(() => withDirectory(list)));
   program
     .command("change")

@@ -186,7 +186,7 @@ export const run = noun("callback", about, (program, answer) => {
     .action(answer((name, to) => withCallbacks(name, add(name, to))));
   program
     .command("list")
-    .description("list the addresses of a sender and its dead letters; times are in UTC")
+    .description("list the addresses of a sender and its dead letters")
     .argument(...sender)
     .action(answer((name) => withCallbacks(name, list(name))));
   program

@@ -236,7 +236,7 @@ export const run = noun("partner", about, (program, answer) => {
     .option(...residents)
     .option(...lookUps)
     .action(answer((partner, given) => setLimits(partner, readLimits(given))));
-  program.command("list").description("list all keys; times are in UTC").action(answer(list));
+  program.command("list").description("list all keys").action(answer(list));
   program
     .command("rotate")
     .description("issue a new key, with the terms of the newest one unless others are given; old keys expire")

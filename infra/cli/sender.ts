@@ -138,7 +138,7 @@ export const run = noun("sender", about, (program, answer) => {
     .action(answer((sender, given) => withDirectory(add(sender, given.expires))));
   program
     .command("list")
-    .description("list limits, what was accepted today, and all credentials; times are in UTC")
+    .description("list limits, what was accepted today, and all credentials")
     .action(answer(() => withDirectory(list)));
   program
     .command("rotate")

@@ -60,6 +60,8 @@ const sender = () => z.string().check(z.minLength(1), z.maxLength(300));
 /** The sender of a user of the messaging API. */
 export const apiSender = (username: string): string => `api:${username}`;
 
+export const isApiSender = (sender: string): boolean => sender.startsWith(apiSender(""));
+
 /** The user who is such a sender. */
 export const usernameOf = (sender: string): string => sender.slice(apiSender("").length);
 

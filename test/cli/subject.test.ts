@@ -120,6 +120,9 @@ describe("report", () => {
     expect(out).not.toContain("a secret");
     const text = await subject("report", nik, "--by", "Rina", "--phone", phone);
     expect(text.out).toMatch(/Messages to the number: 1\naccepted .*\n.* PENDING +text +api:tax/);
+    const page = join(folder, "messages.html");
+    await subject("report", nik, "--by", "Rina", "--phone", phone, "--html", page);
+    expect(readFileSync(page, "utf8")).toContain("<td>menunggu</td><td>sistem tax</td>");
   });
 
   test("writes a page for the citizen that loads nothing, escapes what is stored, and only its owner may read", async () => {

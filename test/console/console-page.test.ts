@@ -45,6 +45,17 @@ test("each job has the commands to preview, run and repeat it", async () => {
       expect(body).toContain(`<code>npm run city -- notify ${line}</code>`);
 });
 
+test("the charts of messages in an hour have one scale, and the empty warning of a passkey is hidden", async () => {
+  const { get, messenger } = await openLoggedIn();
+  const hour = { at: new Date(0), accepted: 64, sent: 32, failed: 1, waiting: 5 };
+  messenger.state = { ...pairing(), hours: [hour] };
+  const { body } = await get();
+  const bars = (name: string) =>
+    new RegExp(`<figure class="${name}">[^]*?<path d="M0 64v-(\\d+)`).exec(body)?.[1];
+  expect(["accepted", "sent", "failed", "waiting"].map(bars)).toEqual(["64", "32", "2", "64"]);
+  expect(body).toMatch(/id="passkey"[^>]* hidden>/);
+});
+
 test("a bulk run has a link to its report, and can be cancelled while messages wait", async () => {
   const { get, messenger, post } = await openLoggedIn();
   const { body } = await get();

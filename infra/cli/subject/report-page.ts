@@ -1,5 +1,7 @@
 import { findSetting } from "#lib/config.ts";
+import { languages } from "#lib/console/words/language.ts";
 import { type Html, html } from "#lib/html.ts";
+import { isApiSender, usernameOf } from "#lib/messaging/submission.ts";
 import type { Report, ReportedAct, ReportedRead } from "#lib/resident/subject.ts";
 import { abbreviateZone } from "#lib/time-zone.ts";
 
@@ -79,6 +81,9 @@ const stored = (resident: NonNullable<Report["resident"]>): Html =>
 `,
   )}</table>`;
 
+const wordOf = (state: string): string =>
+  new Map(Object.entries(languages.id.messages.states ?? {})).get(state) ?? state;
+
 const numberSection = ({ messages, knownSince, optedOutSince }: NonNullable<Report["number"]>): Html => html`
 <h2>Pesan ke nomor telepon Anda</h2>
 <p>${
@@ -92,7 +97,12 @@ const numberSection = ({ messages, knownSince, optedOutSince }: NonNullable<Repo
 } Isi pesan tidak dicantumkan di sini.</p>
 ${table(
   ["Diterima sistem", "Dikirim", "Status", "Pengirim"],
-  messages.map((one) => [sayTime(one.acceptedAt), sayTime(one.sentAt), one.state, one.job ?? one.sender]),
+  messages.map((one) => [
+    sayTime(one.acceptedAt),
+    sayTime(one.sentAt),
+    wordOf(one.state),
+    one.job ?? (isApiSender(one.sender) ? `sistem ${usernameOf(one.sender)}` : "pemerintah kota"),
+  ]),
   "Tidak ada pesan dalam 30 hari terakhir.",
 )}`;
 

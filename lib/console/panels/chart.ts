@@ -87,19 +87,18 @@ const renderOne = (name: Name, hours: readonly Hour[], { words }: View): Html =>
   const { chart } = words;
   const values = hours.map((hour) => hour[name]);
   const most = Math.max(0, ...values);
+  const flow = names.filter((other) => (other === "waiting") === (name === "waiting"));
+  // those that are accepted, sent and failed in an hour can be compared
+  const scale = Math.max(...flow.flatMap((other) => hours.map((hour) => hour[other])));
   const peak = hours[values.indexOf(most)];
   const total = values.reduce((sum, value) => sum + value, 0);
   const summary = name === "waiting" ? chart.now(values.at(-1) ?? 0) : chart.total(total);
-  const label = chart.picture(
-    chart.names[name],
-    summary,
-    chart.most(most),
-    peak ? formatHour(peak.at, words) : "–",
-  );
+  const highest = name === "waiting" ? chart.mostAtOnce(most) : chart.most(most);
+  const label = chart.picture(chart.names[name], summary, highest, peak ? formatHour(peak.at, words) : "–");
   const marks = [hours[0], hours[Math.floor(hours.length / 2)], hours.at(-1)];
   return html`<figure class="${name}">
-<figcaption><strong>${chart.names[name]}</strong> <span class="muted">${summary}, ${chart.most(most)}</span></figcaption>
-${drawBars(values, most, label)}
+<figcaption><strong>${chart.names[name]}</strong> <span class="muted">${summary}, ${highest}</span></figcaption>
+${drawBars(values, scale, label)}
 <p class="axis" aria-hidden="true">${marks.map((hour) => html`<span>${hour && formatHour(hour.at, words)}</span>`)}</p>
 </figure>`;
 };
@@ -107,7 +106,7 @@ ${drawBars(values, most, label)}
 const renderRow = (hour: Hour, { words }: View): Html =>
   html`<tr><th scope="row">${formatHour(hour.at, words)}</th>${names.map((name) => html`<td>${hour[name]}</td>`)}</tr>`;
 
-/** Renders the last 24 hours as bars, each series with its own scale, and as a table. */
+/** Renders the last 24 hours as bars, those of an hour in one scale, and as a table. */
 export const renderChart = (view: View): Html => {
   const { chart } = view.words;
   const hours = view.state?.hours ?? [];

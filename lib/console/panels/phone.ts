@@ -14,7 +14,7 @@ export const renderLinking = (view: View): Html => {
   const picture = qr === undefined ? html`<p class="muted">${linking.noQr}</p>` : drawQr(qr, linking.qr);
   return html`<section id="linking" class="card" aria-labelledby="linking-title"${hiddenUnless(isPairing)}>
 <h2 id="linking-title">${linking.heading}</h2>
-<p id="passkey" class="banner bad" role="alert">${passkey && html`<strong>${words.passkey.says}</strong> ${words.passkey.operator}`}</p>
+<p id="passkey" class="banner bad" role="alert"${hiddenUnless(passkey)}>${passkey && html`<strong>${words.passkey.says}</strong> ${words.passkey.operator}`}</p>
 <p${hiddenUnless(!isAllowed)}>${linking.notAllowed}</p>
 <div class="columns"${hiddenUnless(isAllowed)}>
 <div class="scan">

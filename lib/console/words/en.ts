@@ -121,7 +121,8 @@ export const en = {
     names: { accepted: "Accepted", sent: "Sent", failed: "Failed", waiting: "Waiting" },
     total: (total: number) => `${total} in total`,
     now: (count: number) => `${count} now`,
-    most: (most: number) => `at most ${most}`,
+    most: (most: number) => `at most ${most} in an hour`,
+    mostAtOnce: (most: number) => `at most ${most}`,
     picture: (name: string, summary: string, most: string, at: string) =>
       `${name}: ${summary}, ${most} (${at})`,
     table: "Show as a table",
