@@ -98,9 +98,12 @@ export const findRefusalCode = (code: string): RefusalCode =>
 
 export const refusalOf = (code: string): Refusal => refusals[findRefusalCode(code)];
 
+/** What the reason of a rejected message begins with. */
+export const rejectedWith = (code: string): string => `rejected by the platform, code ${code}: `;
+
 /** Describes the rejection as the reason of a failed message. */
 export const describeRefusal = (code: string, { says }: Pick<Refusal, "says"> = refusalOf(code)): string =>
-  `rejected by the platform, code ${code}: ${says}`;
+  `${rejectedWith(code)}${says}`;
 
 /** What the messenger does after the platform has closed the connection or rejected a login. */
 export type Reaction =

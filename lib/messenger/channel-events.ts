@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import type { Inbound } from "#lib/channels/channel.ts";
-import { refusalOf as findCloudApiRefusal } from "#lib/channels/cloud-api/codes.ts";
+import { findRefusal } from "#lib/channels/codes.ts";
 import { describeRefusal } from "#lib/channels/platform-codes.ts";
-import { findSmsRefusal } from "#lib/channels/sms/codes.ts";
+import type { ChannelName } from "#lib/messaging/channel.ts";
 import type { ChannelEvents, Reply, Report } from "#lib/messaging/channel-events.ts";
 import { applyReport, findReported } from "./outbox/report.ts";
 
@@ -37,11 +37,10 @@ export const applyEvents = async (
   { account: name, reports, replies }: ChannelEvents,
   onInbound: (inbound: Inbound) => Promise<void>,
 ): Promise<number | undefined> => {
-  const [account] = await sql<{ id: number; channel: string }[]>`
+  const [account] = await sql<{ id: number; channel: ChannelName }[]>`
     select id, channel from messaging.account where name = ${name} and channel <> 'whatsapp'`;
   if (!account) return undefined;
-  const findRefusal = account.channel === "sms" ? findSmsRefusal : findCloudApiRefusal;
-  const describe = (code: string) => describeRefusal(code, findRefusal(code));
+  const describe = (code: string) => describeRefusal(code, findRefusal(account.channel, code));
   const apply = async (given: readonly Report[]): Promise<Report[]> => {
     const unknown: Report[] = [];
     for (const report of given)

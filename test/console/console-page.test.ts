@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { findRefusal } from "#lib/channels/codes.ts";
+import { describeRefusal } from "#lib/channels/platform-codes.ts";
+import { languages } from "#lib/console/words/language.ts";
 import { operator } from "../steps/console.ts";
 import { connected, pairing, qrText } from "../steps/console-state.ts";
 import { host, openLoggedIn } from "./console-browser.ts";
@@ -122,4 +125,42 @@ test("no password, cookie, code or number reaches the log", async () => {
   ])
     expect(log).not.toContain(secret);
   expect(log).not.toContain(qrText);
+});
+
+test.each([
+  ["whatsapp", "463", "akun sedang tidak boleh menulis ke kontak ini", "mintalah warga menulis lebih dulu"],
+  ["cloud-api", "131056", "terlalu banyak pesan ke penerima ini", "minta pengirim mengirim lebih sedikit"],
+  ["sms", "402", "saldo akun di gateway SMS habis", "Isi ulang saldo akun di gateway"],
+  ["sms", "E17", "gateway SMS menolak pesan", "Cari kodenya di dokumentasi gateway"],
+] as const)(
+  "a message that %s has rejected with %s says what that means there, and what to do, in the page's language",
+  async (channel, code, says, todo) => {
+    const { get, messenger } = await openLoggedIn();
+    const state = connected();
+    const [message = expect.fail("has no message")] = state.messages;
+    const reason = describeRefusal(code, findRefusal(channel, code));
+    messenger.state = { ...state, messages: [{ ...message, state: "FAILED", reason, code, channel }] };
+    const { body } = await get("", { "accept-language": "id" });
+    expect(body).toContain(says);
+    expect(body).toContain(todo);
+    expect(body).not.toContain("rejected by");
+  },
+);
+
+test("every code of every channel has words of its own in Indonesian", () => {
+  const list = (language: "en" | "id") =>
+    Object.entries(languages[language].refusals).flatMap(([channel, rows]) =>
+      Object.entries(rows).map(([code, { says, operator }]) => ({
+        row: `${channel} ${code}`,
+        says,
+        operator,
+      })),
+    );
+  const translated = new Map(list("id").map((one) => [one.row, one]));
+  const english = list("en");
+  expect(translated.size).toBe(english.length);
+  for (const { row, says, operator } of english) {
+    expect(translated.get(row)?.says).not.toBe(says);
+    expect(translated.get(row)?.operator).not.toBe(operator);
+  }
 });

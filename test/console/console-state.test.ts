@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { findRefusal } from "#lib/channels/codes.ts";
+import { describeRefusal } from "#lib/channels/platform-codes.ts";
 import { type ConsoleState, readConsoleState } from "#lib/console/state.ts";
 import { steadyNow } from "#lib/deadline.ts";
 import { setPaused } from "#lib/messenger/outbox/depth.ts";
@@ -43,6 +45,7 @@ describe("the state of the outbox", () => {
       state: "FAILED",
       reason: "because",
       code: null,
+      channel: "whatsapp",
       sender: "api:test",
       waiting: undefined,
       attempts: 1,
@@ -69,6 +72,18 @@ describe("the state of the outbox", () => {
       ...{ ended: 7, failed: 3, codes: ["463", "-"], senders: ["api:test"], accounts: ["main"] },
       since: expect.any(Date),
     });
+  });
+
+  test("contains the code and channel of a message that failed with its first rejection", async () => {
+    const { sql, connectConsole } = await createMessengerDatabase();
+    const reason = describeRefusal("131056", findRefusal("cloud-api", "131056"));
+    await sql`update messaging.account set channel = 'cloud-api'`;
+    await sql`
+      insert into messaging.message (id, sender, kind, phone, content, expires_at, state, reason, account)
+      select 'm1', 'api:test', 'text', '6281200000001', '{}', now(), 'FAILED', ${reason}, id from messaging.account`;
+    const { messages, failures } = await readConsoleState(connectConsole(), sources);
+    expect(messages).toMatchObject([{ id: "m1", code: "131056", channel: "cloud-api" }]);
+    expect(failures?.codes).toEqual(["131056"]);
   });
 
   test("contains codes that expire among those that fail, but not reminders that do", async () => {

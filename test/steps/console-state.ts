@@ -15,6 +15,7 @@ const listed = (index: number, more: Partial<MessageSummary> = {}): MessageSumma
   state: "DELIVERED",
   reason: null,
   code: null,
+  channel: "whatsapp",
   sender: "api:city-backend",
   attempts: 1,
   acceptedAt: ago(40 + index * 95),

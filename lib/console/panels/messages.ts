@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { rejectedWith } from "#lib/channels/platform-codes.ts";
 import { type Html, html } from "#lib/html.ts";
 import { maskPhone, readLocalNumber } from "#lib/messaging/phone.ts";
 import { readPhone } from "#lib/messaging/phone-reading.ts";
@@ -23,13 +24,19 @@ export const readFilter = (query: string, sender: string): MessageFilter => {
   return { ...wanted, ...(sender && { sender }) };
 };
 
+/** The code with which the platform has rejected a message `m`: of one that has failed with the first, the reason alone has it. */
+const codeOf = (sql: postgres.ISql) =>
+  sql`coalesce(m.refusals ->> 'code', substring(m.reason from ${`^${rejectedWith("(.+?)")}`}))`;
+
 /** Lists the latest messages, newest first. Reads no text, and only masked numbers. */
 export const listMessages = (sql: postgres.ISql, { id, phone, sender }: MessageFilter) => sql<
   MessageSummary[]
 >`
-  select id, sender, kind, state, reason, refusals ->> 'code' as code, attempts, accepted_at as "acceptedAt",
+  select id, sender, kind, state, reason, attempts,
+    ${codeOf(sql)} as code,
+    coalesce((select channel from messaging.account a where a.id = m.account), 'whatsapp') as channel, accepted_at as "acceptedAt",
     changed_at as "changedAt", left(phone, 4) || repeat('•', length(phone) - 6) || right(phone, 2) as phone
-  from messaging.message
+  from messaging.message m
   where true ${id === undefined ? sql`` : sql`and id = ${id}`}
     ${phone === undefined ? sql`` : sql`and phone = ${phone}`}
     ${sender === undefined ? sql`` : sql`and sender = ${sender}`}
@@ -54,7 +61,7 @@ const ofNumbers = [reasons.notRegistered, reasons.noDevice, reasons.optedOut];
 
 export const countFailures = async (sql: postgres.ISql): Promise<Failures> => {
   const rows = await sql<{ failed: boolean; code: string; sender: string; account: string; at: Date }[]>`
-    select m.state <> all ('{SENT,DELIVERED,READ}') as failed, coalesce(m.refusals ->> 'code', m.reason, '-') as code, m.sender,
+    select m.state <> all ('{SENT,DELIVERED,READ}') as failed, coalesce(${codeOf(sql)}, m.reason, '-') as code, m.sender,
       coalesce(a.name, '-') as account, m.changed_at as at
     from (
       -- thousands of a bulk run, accepted later, may wait or be cancelled
@@ -129,15 +136,27 @@ const renderObstacles = (obstacles: readonly Obstacle[], view: View): Html => {
 
 // explicit roles: on a narrow page `display: block` removes the roles of table elements
 const renderMessage = (message: MessageSummary, view: View): Html => {
-  const { id, kind, phone, sender, state, reason, code, attempts, acceptedAt, changedAt, obstacles } =
-    message;
+  const {
+    id,
+    kind,
+    phone,
+    sender,
+    state,
+    reason,
+    code,
+    channel,
+    attempts,
+    acceptedAt,
+    changedAt,
+    obstacles,
+  } = message;
   const { words, now } = view;
   const { columns, advice, kinds, states } = words.messages;
   // a message that is SENT has a reason only if the phone could not decrypt it
   const tone = reason && tones[state] === "good" ? "bad" : tones[state];
-  const said = tones[state] === "good" && !reason ? "" : describeReason(words, reason, code);
+  const said = tones[state] === "good" && !reason ? "" : describeReason(words, message);
   return html`<tr id="message-${id}" role="row">
-<td role="cell"><span class="state ${tone}">${state}</span>${states && html` <span class="muted">${states[state]}</span>`}${said && html` <span class="reason">${said}</span>`}${said && code && html` <span class="reason">${advice} ${adviceOfRefusal(words, code)}</span>`}${obstacles && renderObstacles(obstacles, view)}</td>
+<td role="cell"><span class="state ${tone}">${state}</span>${states && html` <span class="muted">${states[state]}</span>`}${said && html` <span class="reason">${said}</span>`}${said && code && html` <span class="reason">${advice} ${adviceOfRefusal(words, channel, code)}</span>`}${obstacles && renderObstacles(obstacles, view)}</td>
 <td role="cell" data-label="${columns.to}" data-cell="to" class="phone">${phone}</td>
 <td role="cell" data-label="${columns.sender}" data-cell="sender" class="long">${sender}</td>
 <td role="cell" data-label="${columns.kind}">${kinds[kind]}</td>

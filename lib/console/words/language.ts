@@ -1,5 +1,7 @@
-import { describeRefusal, findRefusalCode } from "#lib/channels/platform-codes.ts";
-import { type ReasonName, reasons } from "#lib/messenger/outbox/message.ts";
+import { findRow } from "#lib/channels/codes.ts";
+import { rejectedWith } from "#lib/channels/platform-codes.ts";
+import type { ChannelName } from "#lib/messaging/channel.ts";
+import { type MessageSummary, type ReasonName, reasons } from "#lib/messenger/outbox/message.ts";
 import { en, type Words } from "./en.ts";
 import { id } from "./id.ts";
 
@@ -36,20 +38,25 @@ export const adviceOf = ({ disconnections }: Words, code: number | undefined) =>
 
 const names = Object.keys(reasons) as ReasonName[];
 
-/**
- * Translates the reason of a message as it is stored.
- *
- * @param code with which the platform has rejected it.
- */
-export const describeReason = (words: Words, reason: string | null, code: string | null): string => {
-  const refusal = code === null ? undefined : words.refusals[findRefusalCode(code)];
-  if (code !== null && refusal && reason === describeRefusal(code)) return words.refused(code, refusal.says);
+/** What is said of a code with which a channel's platform rejects a message. */
+const adviceOfCode = ({ refusals }: Words, channel: ChannelName, code: string) => {
+  const rows: Readonly<Record<string, Words["passkey"]>> = refusals[channel];
+  return rows[findRow(channel, code)] ?? refusals[channel].other;
+};
+
+/** Translates the reason of a message as it is stored. */
+export const describeReason = (
+  words: Words,
+  { reason, code, channel }: Pick<MessageSummary, "reason" | "code" | "channel">,
+): string => {
+  const says = code === null ? undefined : adviceOfCode(words, channel, code).says;
+  if (code !== null && says && reason?.startsWith(rejectedWith(code))) return words.refused(code, says);
   const name = names.find((one) => reason?.startsWith(reasons[one]));
   const said = name ? words.reasons[name] : reason;
-  const before = code !== null && refusal && words.refusedBefore(code, refusal.says);
+  const before = code !== null && says && words.refusedBefore(code, says);
   return [said, before].filter(Boolean).join("; ");
 };
 
 /** What the operator does about a rejection. */
-export const adviceOfRefusal = ({ refusals }: Words, code: string): string =>
-  refusals[findRefusalCode(code)].operator;
+export const adviceOfRefusal = (words: Words, channel: ChannelName, code: string): string =>
+  adviceOfCode(words, channel, code).operator;

@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import type { ChannelName } from "#lib/messaging/channel.ts";
 import type { State, Submission } from "#lib/messaging/submission.ts";
 
 /** The content of a message and its display options, as stored in the outbox. */
@@ -99,6 +100,8 @@ export interface MessageSummary {
   readonly reason: string | null;
   /** With which the platform has rejected it. */
   readonly code: string | null;
+  /** Of the account that sends it. */
+  readonly channel: ChannelName;
   readonly sender: string;
   readonly attempts: number;
   readonly acceptedAt: Date;
