@@ -19,11 +19,11 @@ const findPhone = async (sql: postgres.Sql, account: number, { phone, user, refe
   if (phone !== undefined) return phone;
   const message = reference === undefined ? undefined : await findReported(sql, account, { reference });
   if (message || user === undefined) return message?.phone;
-  // not the first by checked_at, which the planner would look for in the index of that
-  const [known] = await sql<{ phone: string | null }[]>`
-    select (array_agg(phone order by checked_at desc))[1] as phone from messaging.number_check
+  // one or two; in SQL, any order would make the planner read the index of that order instead of the one by address
+  const known = await sql<{ phone: string; at: Date }[]>`
+    select phone, checked_at as at from messaging.number_check
     where account = ${account} and address = ${user} and address <> phone || '@s.whatsapp.net'`;
-  return known?.phone ?? undefined;
+  return known.toSorted((one, other) => other.at.getTime() - one.at.getTime())[0]?.phone;
 };
 
 /**

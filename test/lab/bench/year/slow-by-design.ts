@@ -24,7 +24,9 @@ export const slowByDesign: Readonly<Record<string, string>> = {
   "maintenance resident-": "a batch of the maintenance, which has 20 s for each",
   "maintenance: sealReads": "hashes up to 10,000 rows, in the maintenance",
   "maintenance: verify_seals": "hashes the rows of 50 seals, when an operator verifies the audit",
-  "portal: who saw me, on page 1, 10,000 reads": "reports 10,000 reads",
+  "messages: PENDING": "looks through all that waits of a sender who has as much as it may have",
+  "messages: SENDING": "looks through all that waits of a sender who has as much as it may have",
+  "portal: who saw me": "reads the audit's pending entries, and reports up to 10,000 reads",
   "residents: search, three letters with a blank «a b»":
     "most blocks have such letters, and no trigram has them: counts them live",
   "retention, batches": "a batch of up to 1,000 rows, once a minute",
@@ -36,7 +38,7 @@ export const slowByDesign: Readonly<Record<string, string>> = {
   "send: take the next, new contacts too, the limit is reached, the pool's whole queue": "every ten seconds",
   "send: take the next, only new contacts, the limit is reached, the pool's whole queue": "every ten seconds",
   "send: what a number has sent, at a new connection": "once for each connection",
-  "send: why 50 wait, only new contacts": "reads the queue of new contacts, when an operator asks",
+  "send: why 50 wait,": "looks for what goes before each, when an operator asks",
 };
 
 /** @returns why a statement may be slow, if it may. */
