@@ -71,6 +71,7 @@ interface Limits {
 interface Outbox extends Unresolved {
   readonly paused: boolean;
   readonly pausedSince: Date | null;
+  readonly pausedBy: string | null;
   /** What persons are answered who write to the city's number; null if they are not. */
   readonly answer: string | null;
   /** When the platform's limit on new contacts of the linked account began. */
@@ -246,6 +247,7 @@ const readOnce = (sql: postgres.Sql, sources: Sources): Promise<Outbox> => {
 const unknown: Outbox = {
   paused: false,
   pausedSince: null,
+  pausedBy: null,
   answer: null,
   unresolved: 0,
   unresolvedAt: null,

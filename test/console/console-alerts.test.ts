@@ -94,6 +94,13 @@ describe("what is wrong has its start and what to do", () => {
     ],
     ["paused", { ...well(), paused: true, pausedSince: ago(60) }, "paused", /Resume sending/, 60],
     [
+      "paused",
+      { ...well(), paused: true, pausedSince: ago(60), pausedBy: "Sari" },
+      "Sari paused sending",
+      /Ask Sari/,
+      60,
+    ],
+    [
       "urgentOld",
       { ...well(), due: { ...due, oldest_seconds: 900, oldest_urgent_seconds: 600 } },
       "waited for 10 min",

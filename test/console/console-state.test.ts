@@ -74,6 +74,23 @@ describe("the state of the outbox", () => {
     });
   });
 
+  test("contains who paused sending, while it is paused, but not who paused it before", async () => {
+    const { sql, connectConsole } = await createMessengerDatabase();
+    const reading = connectConsole();
+    const pausedBy = async () => (await readConsoleState(reading, sources)).pausedBy;
+    await sql`
+      insert into messaging.operator_act (operator, name, role, action, at)
+      values ('7', 'Rina', 'operator', 'pause', now() - interval '1 hour')`;
+    await setPaused(sql, true);
+    expect(await pausedBy()).toBeNull();
+    await setPaused(sql, false);
+    await sql`insert into messaging.operator_act (operator, name, role, action) values ('8', 'Sari', 'operator', 'pause')`;
+    await setPaused(sql, true);
+    expect(await pausedBy()).toBe("Sari");
+    await setPaused(sql, false);
+    expect(await pausedBy()).toBeNull();
+  });
+
   test("contains the code and channel of a message that failed with its first rejection", async () => {
     const { sql, connectConsole } = await createMessengerDatabase();
     const reason = describeRefusal("131056", findRefusal("cloud-api", "131056"));

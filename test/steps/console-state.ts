@@ -30,6 +30,7 @@ export const connected = (): ConsoleState => ({
   jobs: ["appointment-reminder", "document-status"],
   paused: false,
   pausedSince: null,
+  pausedBy: null,
   answer: "This number does not read messages; call 112.",
   unresolved: 0,
   unresolvedAt: null,

@@ -1,7 +1,9 @@
 import { type Html, html } from "#lib/html.ts";
 import { tooOldSeconds } from "#lib/messenger/outbox/depth.ts";
 import { quoteWord } from "#lib/shell-word.ts";
+import type { ConsoleState } from "../state.ts";
 import { formatSeconds, formatTime, renderAge, renderTable, type View } from "../view.ts";
+import type { Words } from "../words/en.ts";
 import { replayCommand } from "./runs.ts";
 import { findCondition, maxFailureMs } from "./status.ts";
 
@@ -115,6 +117,11 @@ const ofCallbacks = ({ state, words: { alerts }, now }: View): Alert[] =>
     return [{ name, what: what(host, sender), since: oldest ?? undefined, todo: todo(quoted) }];
   });
 
+const ofPause = ({ paused, pausedSince, pausedBy }: ConsoleState, { alerts }: Words): Alert[] => {
+  const { what, todo } = pausedBy === null ? alerts.paused : alerts.pausedBy(pausedBy);
+  return paused ? [{ name: "paused", what, todo, since: pausedSince ?? undefined }] : [];
+};
+
 /** Lists what is wrong, worst first: what stops all messages, then some, then those of a job. */
 export const listAlerts = (view: View): Alert[] => {
   const { state, words } = view;
@@ -124,7 +131,7 @@ export const listAlerts = (view: View): Alert[] => {
     ...(state.unread ? [{ name: state.unread, ...alerts[state.unread] }] : []),
     ...ofConnection(view),
     ...ofOthers(view),
-    ...(state.paused ? [{ name: "paused", ...alerts.paused, since: state.pausedSince ?? undefined }] : []),
+    ...ofPause(state, words),
     ...ofFailures(view),
     ...ofQueue(view),
     ...ofLimits(view),
@@ -136,10 +143,10 @@ export const listAlerts = (view: View): Alert[] => {
 
 // explicit roles as in messages.ts
 const renderAlert = ({ name, what, since, todo }: Alert, { words, now }: View): Html => {
-  const { columns, unknownSince } = words.alerts;
+  const { columns } = words.alerts;
   return html`<tr role="row" data-alert="${name}">
 <td role="cell"><strong>${what}</strong></td>
-<td role="cell" data-label="${columns.since}">${since ? html`${formatTime(since, now, words)} · ${renderAge(since, now, words)}` : unknownSince}</td>
+<td role="cell" data-label="${columns.since}">${since ? html`${formatTime(since, now, words)} · ${renderAge(since, now, words)}` : "–"}</td>
 <td role="cell" data-label="${columns.todo}">${todo}</td>
 </tr>`;
 };

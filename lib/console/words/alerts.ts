@@ -9,7 +9,6 @@ const en = {
   count: (count: number) =>
     count === 1 ? "1 problem needs attention." : `${count} problems need attention.`,
   columns: { what: "Problem", since: "Since", todo: "What to do" },
-  unknownSince: "unknown",
   state: {
     what: "The messenger is running, but its state cannot be read.",
     todo: "See its log.",
@@ -34,6 +33,10 @@ const en = {
     what: "Sending is paused: messages stay queued until they expire.",
     todo: "Ask who paused it and why; then press “Resume sending”.",
   },
+  pausedBy: (name: string) => ({
+    what: `${name} paused sending: messages stay queued until they expire.`,
+    todo: `Ask ${name} why; then press “Resume sending”.`,
+  }),
   limited: {
     what: (end: string) => `WhatsApp accepts no messages to new contacts until ${end}; they stay queued.`,
     todo: "Stop bulk senders. Do not restart the task or unlink the phone.",
@@ -97,7 +100,6 @@ const id: typeof en = {
     "Tidak ada yang perlu ditangani di outbox. Task ini bersiaga; konsol leader menampilkan koneksinya.",
   count: (count) => `${count} masalah perlu ditangani.`,
   columns: { what: "Masalah", since: "Sejak", todo: "Yang harus dilakukan" },
-  unknownSince: "tidak diketahui",
   state: {
     what: "Messenger berjalan, tetapi statusnya tidak dapat dibaca.",
     todo: "Lihat log-nya.",
@@ -122,6 +124,10 @@ const id: typeof en = {
     what: "Pengiriman dijeda: pesan tetap di antrean sampai kedaluwarsa.",
     todo: "Tanyakan siapa yang menjeda dan mengapa; lalu tekan “Lanjutkan pengiriman”.",
   },
+  pausedBy: (name: string) => ({
+    what: `${name} menjeda pengiriman: pesan tetap di antrean sampai kedaluwarsa.`,
+    todo: `Tanyakan alasannya kepada ${name}; lalu tekan “Lanjutkan pengiriman”.`,
+  }),
   limited: {
     what: (end) => `WhatsApp tidak menerima pesan ke kontak baru sampai ${end}; pesan tetap di antrean.`,
     todo: "Hentikan pengirim massal. Jangan memulai ulang task atau melepas tautan telepon.",

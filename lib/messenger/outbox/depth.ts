@@ -53,11 +53,19 @@ export const readQueue = async (sql: postgres.ISql): Promise<QueueFigures | unde
 interface Pause {
   readonly paused: boolean;
   readonly pausedSince: Date | null;
+  /** The operator who paused it in the console; null for a restored database. */
+  readonly pausedBy: string | null;
 }
 
 export const findPause = async (sql: postgres.ISql): Promise<Pause> => {
-  const [row] = await sql<Pause[]>`select paused, paused_at as "pausedSince" from messaging.control`;
-  return row ?? { paused: false, pausedSince: null };
+  const [row] = await sql<Pause[]>`
+    select paused, paused_at as "pausedSince", case when paused then (
+      -- recorded just before
+      select name from messaging.operator_act
+      where action = 'pause' and at between paused_at - interval '1 minute' and paused_at
+      order by id desc limit 1) end as "pausedBy"
+    from messaging.control`;
+  return row ?? { paused: false, pausedSince: null, pausedBy: null };
 };
 
 /** Pauses or resumes sending, for every task. */
