@@ -74,7 +74,7 @@ const recomputeSeals = async () => {
   await owner.unsafe("grant municipal_owner to current_user");
   for (const { id } of await owner`select id from audit.seal order by id`) {
     await owner`update audit.seal s set (row_count, rows_digest) =
-      (select d.row_count, d.rows_digest from audit.digest_rows(s.first_id, s.last_id) d) where id = ${id}`;
+      (select d.row_count, d.rows_digest from audit.digest_rows(s.first_id, s.last_id, s.format) d) where id = ${id}`;
     await owner`update audit.seal s set digest =
       audit.digest_seal((select p.digest from audit.seal p where p.id = s.id - 1), s) where id = ${id}`;
   }

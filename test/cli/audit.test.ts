@@ -65,7 +65,7 @@ test.each([
   [
     "a seal that was changed with its rows",
     "delete from audit.resident_read where id = 12; update audit.seal set (row_count, rows_digest) = " +
-      "(select row_count, rows_digest from audit.digest_rows(11, 15)) where id = 2",
+      "(select row_count, rows_digest from audit.digest_rows(11, 15, 1::smallint)) where id = 2",
     "seal 2: the seal was changed",
   ],
   [

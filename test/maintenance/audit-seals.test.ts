@@ -83,10 +83,20 @@ test("a seal recomputed for changed rows does not match the next seal", async ()
   expect(await problems()).toEqual([]);
   await reader.unsafe("grant municipal_owner to current_user");
   await reader`update audit.resident_read set partner_id = 'q' where id = 5`;
-  await reader`update audit.seal set rows_digest = (audit.digest_rows(first_id, last_id)).rows_digest where id = 2`;
+  await reader`update audit.seal set rows_digest = (audit.digest_rows(first_id, last_id, format)).rows_digest where id = 2`;
   await reader`update audit.seal s set digest = audit.digest_seal((select digest from audit.seal where id = 1), s)
     where id = 2`;
   expect(await problems()).toEqual([{ id: 3, problem: "the seal was changed" }]);
+});
+
+test("a seal in another format than its own is invalid, and so is one that only a later release can verify", async () => {
+  await read(reader, 3);
+  await sealReads(maintenance, 1);
+  await reader.unsafe("grant municipal_owner to current_user");
+  await reader`update audit.seal set format = 2`;
+  expect(await problems()).toEqual([{ id: 1, problem: "the seal was changed" }]);
+  await reader`update audit.seal s set digest = audit.digest_seal(null, s)`;
+  expect(await problems()).toEqual([{ id: 1, problem: "a later release made it: verify it with that one" }]);
 });
 
 describe("a read that is not committed yet", () => {

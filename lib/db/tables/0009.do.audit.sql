@@ -89,6 +89,8 @@ create table audit.seal (
   first_id bigint not null,
   last_id bigint not null,
   row_count integer not null,
+  -- how its rows were hashed; see audit.describe_row
+  format smallint not null,
   rows_digest bytea not null,
   digest bytea not null,
   sealed_at timestamptz not null default now(),

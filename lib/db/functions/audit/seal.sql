@@ -3,15 +3,23 @@
 -- administrator of the database could recompute the seals; therefore maintenance also stores each digest outside the
 -- database, as an anchor that nobody can change, for `npm run city -- audit verify`.
 
+-- How rows are hashed now. A new column gets a new format, with which older seals stay valid.
+create or replace function audit.seal_format() returns smallint language sql immutable return 1::smallint;
+
+-- A row as it is hashed in a format; null for one that this release does not know.
+create or replace function audit.describe_row(r audit.resident_read, format smallint) returns text
+language sql stable
+return case format when 1 then json_build_array(
+  (r).id, to_char((r).read_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), (r).partner_id, (r).key_id, (r).request_id,
+  (r).route, encode((r).nik_digest, 'hex'), encode((r).name_digest, 'hex'), (r).pepper_version, (r).row_count, (r).answers,
+  (r).purpose, (r).case_reference, (r).user_reference, encode((r).shown, 'hex'))::text end;
+
 -- Hashes the rows of a range; the format of digests and times does not depend on settings.
-create or replace function audit.digest_rows(first_id bigint, last_id bigint, out row_count integer, out rows_digest bytea)
+create or replace function audit.digest_rows(
+  first_id bigint, last_id bigint, format smallint, out row_count integer, out rows_digest bytea)
 language sql stable
 begin atomic
-  select count(*), sha256(convert_to(coalesce(string_agg(json_build_array(
-      id, to_char(read_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), partner_id, key_id, request_id, route,
-      encode(nik_digest, 'hex'), encode(name_digest, 'hex'), pepper_version, r.row_count, answers,
-      purpose, case_reference, user_reference, encode(shown, 'hex'))::text,
-      chr(10) order by id), ''), 'UTF8'))
+  select count(*), sha256(convert_to(coalesce(string_agg(audit.describe_row(r, digest_rows.format), chr(10) order by id), ''), 'UTF8'))
   from audit.resident_read r where id between digest_rows.first_id and digest_rows.last_id;
 end;
 
@@ -20,7 +28,7 @@ end;
 create or replace function audit.digest_seal(previous bytea, seal audit.seal) returns bytea
 language sql immutable
 return sha256(coalesce(previous, '') || (seal).rows_digest || convert_to(
-  json_build_array((seal).id, (seal).first_id, (seal).last_id, (seal).row_count,
+  json_build_array((seal).id, (seal).first_id, (seal).last_id, (seal).row_count, (seal).format,
     to_char((seal).sealed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'))::text, 'UTF8'));
 
 -- Returns the id up to which no more rows can appear. A transaction locks the table before it takes an id from the
@@ -73,8 +81,9 @@ begin
   if waiting = 0 or (waiting < least_rows and since > now() - interval '10 minutes') then
     return;
   end if;
+  fresh.format := audit.seal_format();
   select d.row_count, d.rows_digest into fresh.row_count, fresh.rows_digest
-  from audit.digest_rows(fresh.first_id, fresh.last_id) d;
+  from audit.digest_rows(fresh.first_id, fresh.last_id, fresh.format) d;
   fresh.digest := audit.digest_seal(previous.digest, fresh);
   insert into audit.seal select fresh.*;
   return query select fresh.id, fresh.row_count;
@@ -117,13 +126,14 @@ begin atomic
     (c.seal).anchored_at is not null or (c.seal).sealed_at < now() - interval '1 hour', case
     when (c.seal).id <> c.next_id or (c.seal).first_id <> c.next_first_id then 'the seal before it is missing'
     when (c.seal).digest <> audit.digest_seal(c.previous, c.seal) then 'the seal was changed'
+    when (c.seal).format > audit.seal_format() then 'a later release made it: verify it with that one'
     when (c.seal).expired_at is not null and now() < (c.seal).sealed_at + audit.age_limit()
       then 'its rows were removed before their time'
     when (c.seal).expired_at is null and d.row_count <> (c.seal).row_count
       then format('it sealed %s rows, there are %s', (c.seal).row_count, d.row_count)
     when (c.seal).expired_at is null and d.rows_digest <> (c.seal).rows_digest then 'its rows were changed'
   end
-  from next c cross join lateral audit.digest_rows((c.seal).first_id, (c.seal).last_id) d
+  from next c cross join lateral audit.digest_rows((c.seal).first_id, (c.seal).last_id, (c.seal).format) d
   order by (c.seal).id;
 end;
 

@@ -1,9 +1,6 @@
 -- Bulk runs, for the console, whose task can neither list the recipients of jobs nor change their runs. A recipient is named by a
 -- key that its caller makes; no function returns one.
 
--- Bulk runs, for the console, whose task can neither list the recipients of jobs nor change their runs. A recipient is named by a
--- key that its caller makes; no function returns one.
-
 -- Starts a bulk run, or continues one that has this template and is not cancelled. What it could not send before is no longer
 -- part of it: the file may be corrected. Returns its id and state; no row if another template has the name.
 create or replace function notification.open_bulk(wanted text, of_template text, of_lines integer)
