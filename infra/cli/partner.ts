@@ -191,7 +191,7 @@ API Gateway has a usage key for each partner of a stage, which add, rotate, revo
 export const run = noun("partner", about, (program, answer) => {
   const scopes = [
     "--scope, --scopes <scopes>",
-    `of ${partnerScopes.join(",")}; resident:number adds searches by identity number, resident:verify shows nobody`,
+    `of ${partnerScopes.join(",")}; resident:number adds searches by identity number, resident:verify reveals no data`,
     readScopes,
   ] as const;
   const purposes = [

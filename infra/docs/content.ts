@@ -80,6 +80,7 @@ const composeIndex = (language: Language): readonly [string, string] => {
     title: product,
     description: lead,
     tableOfContents: { maxHeadingLevel: 2 },
+    pagefind: false, // every word of it is on the page that it leads to
     head: [{ tag: "title", content: product }], // the default repeats the product's name
   };
   return [

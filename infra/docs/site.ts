@@ -72,6 +72,18 @@ const runAstro = (work: string): void => {
   });
 };
 
+/**
+ * Writes the search's index again: Starlight stops Pagefind as soon as it has answered, when files may still be empty or cut
+ * off (Pagefind #1271, in 1.5.2). The command ends after its last write.
+ */
+const indexPages = (folder: string): void => {
+  rmSync(`${folder}/pagefind`, { recursive: true });
+  const command = `${root}node_modules/pagefind/lib/runner/bin.cjs`;
+  execFileSync(process.execPath, [command, "--silent", "--site", folder], {
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+};
+
 /** @throws Error if a page is missing, because Starlight leaves out what it cannot read. */
 const verify = (folder: string): void => {
   for (const language of languages)
@@ -119,6 +131,7 @@ export const buildSite = (endpoints: string): string => {
     writeContent(`${work}/src/content/docs`);
     writeFileSync(`${work}/settings.json`, composeSettings(endpoints));
     runAstro(work);
+    indexPages(`${work}/built`);
     verify(`${work}/built`);
     polish(`${work}/built`);
     compressAssets(`${work}/built`);

@@ -117,7 +117,13 @@ export type ConnectionState = {
   /** Since when it is tried again and again, also of one that is open just now. */
   readonly downSince?: Date | undefined;
 } & (
-  | { readonly kind: "closed"; readonly code?: number | undefined; readonly retryAt?: Date }
+  | {
+      readonly kind: "closed";
+      readonly code?: number | undefined;
+      readonly retryAt?: Date;
+      /** No phone is linked. */
+      readonly unlinked?: true;
+    }
   | { readonly kind: "connecting" }
   /** Waits for a phone to scan `qr`, or to enter `code`. */
   | {

@@ -168,7 +168,7 @@ export const disconnections = {
       'Request a review in WhatsApp on the phone. If it is granted press "Connect again", if not, unlink and pair another number.',
   },
   408: {
-    says: "The connection was lost, or no phone has scanned the QR codes.",
+    says: "Cannot reach WhatsApp.",
     reaction: "retry",
     operator: nothing,
   },
@@ -202,6 +202,12 @@ export const disconnections = {
 export const passkeyRequired = {
   says: "WhatsApp requires the account's passkey to link the messenger, which the messenger cannot use.",
   operator: "Do not scan again and again. Link a number whose account is not asked for a passkey.",
+};
+
+/** What 408 says while no phone is linked: the QR codes of one connection are valid for some minutes. */
+export const unscanned = {
+  says: "No phone scanned the QR code in time; open a new one.",
+  operator: "Link a phone while a QR code is shown.",
 };
 
 export const unknownDisconnection: DisconnectionRow = {

@@ -40,6 +40,8 @@ export interface Connection {
   readonly answer?: number | undefined;
   /** When the next login is tried. ISO 8601 with zone. */
   readonly retryAt?: string | undefined;
+  /** Of one that is closed: no phone is linked. */
+  readonly unlinked?: true | undefined;
   /** While pairing: WhatsApp demands a passkey. */
   readonly passkey?: true | undefined;
   /** Of one that is tried again and again, since it was last open. ISO 8601 with zone. */

@@ -13,7 +13,7 @@ export interface Migration {
 
 /** A file of functions, which runs again whenever it has changed. */
 export interface FunctionFile {
-  /** Schema and noun, such as `employee/expiry`. */
+  /** Schema and noun, such as `employee/session`. */
   readonly name: string;
   readonly text: string;
   readonly checksum: string;

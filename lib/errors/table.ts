@@ -212,7 +212,7 @@ export const outcomeUnknown = (hasKey: boolean) =>
     "outcome_unknown",
     hasKey
       ? "It is unknown whether the message was accepted. Send it again with the same Idempotency-Key; it will be sent only once."
-      : "It is unknown whether the message was accepted. If you send it again without an Idempotency-Key, it may arrive twice.",
+      : "It is unknown whether the message was accepted. Retrying may deliver it twice. Next time, send an Idempotency-Key.",
     5,
   );
 

@@ -52,7 +52,10 @@ const describeConnection = ({ account, link }: Partial<Leadership> = {}): Connec
     case "stopped":
       return { kind: "stopped", since, answer: state.code };
     case "closed":
-      return { kind: "closed", since, answer: state.code, retryAt: state.retryAt?.toISOString() };
+      return {
+        ...{ kind: "closed", since, answer: state.code, unlinked: state.unlinked },
+        retryAt: state.retryAt?.toISOString(),
+      };
     default:
       return { kind: state.kind, since };
   }

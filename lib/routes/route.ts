@@ -7,7 +7,7 @@ type Area = "employee" | "resident" | "tourism" | "messaging" | "docs";
 
 /**
  * `resident:number` adds searches by identity number, which answer whether a guessed number exists. `resident:verify`
- * shows nobody.
+ * reveals no data.
  */
 export const partnerScopes = ["resident:read", "resident:number", "resident:verify"] as const;
 export type PartnerScope = (typeof partnerScopes)[number];

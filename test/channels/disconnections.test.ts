@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { disconnections, findDisconnection, type Reaction } from "#lib/channels/platform-codes.ts";
+import { disconnections, findDisconnection, type Reaction, unscanned } from "#lib/channels/platform-codes.ts";
 
 const does: Readonly<Record<Reaction, string>> = {
   restart: "reconnects at once",
@@ -17,9 +17,13 @@ test("the runbook has a row for each code, with the words of the console", () =>
   const written = readFileSync("infra/RUNBOOK.md", "utf8")
     .split("\n")
     .filter((line) => /^\| \d{3} \|/.test(line));
-  const expected = Object.entries(disconnections).map(
-    ([code, { says, reaction, operator }]) => `| ${code} | ${says} | ${does[reaction]} | ${operator} |`,
-  );
+  const rows = [
+    ...Object.entries(disconnections),
+    ["408", { ...disconnections[408], ...unscanned }] as const,
+  ];
+  const expected = rows
+    .toSorted(([one], [other]) => Number(one) - Number(other))
+    .map(([code, { says, reaction, operator }]) => `| ${code} | ${says} | ${does[reaction]} | ${operator} |`);
   expect(written.filter((line) => expected.includes(line))).toEqual(expected);
 });
 

@@ -83,6 +83,20 @@ describe("what is wrong has its start and what to do", () => {
     ],
     ["replaced", with_({ kind: "replaced" }), "Another program", /Stop that program/, 3_600],
     ["disconnected", with_({ kind: "closed", answer: 503 }), "unavailable", /reconnects/, 3_600],
+    [
+      "disconnected",
+      with_({ kind: "closed", answer: 408 }),
+      "Cannot reach WhatsApp. Nothing",
+      /reconnects/,
+      3_600,
+    ],
+    [
+      "disconnected",
+      with_({ kind: "closed", answer: 408, unlinked: true }),
+      "No phone scanned the QR code in time",
+      /Link a phone/,
+      3_600,
+    ],
     ["unlinked", with_({ kind: "stopped", answer: 401 }), "(code 401)", /Pair again/, 3_600],
     ["rejected", with_({ kind: "rejected", answer: 190 }), "code 190", /Runbook/, 3_600],
     [

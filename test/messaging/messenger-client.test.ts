@@ -180,7 +180,7 @@ describe("the outcome is unknown, and nothing is sent twice, when the task", () 
     });
     await expect(submit(text)).rejects.toMatchObject({
       ...unknown,
-      message: expect.stringContaining("may arrive twice"),
+      message: expect.stringContaining("may deliver it twice"),
     });
     expect(task.handed).toHaveLength(2);
     expect(printed.join("")).not.toMatch(/PLANTED|6281234567890|127\.0\.0\.1/);

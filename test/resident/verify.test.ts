@@ -128,7 +128,7 @@ describe("wrong input", () => {
   });
 });
 
-test("a key verifies with the scope for it alone, which shows nobody", async () => {
+test("a key verifies with the scope for it alone, which reveals no other data", async () => {
   const statuses = async (key: string) => [
     (await post(key, "")).status,
     (await post(key, "/search", { p_nama: "a" })).status,

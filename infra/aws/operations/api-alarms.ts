@@ -215,6 +215,7 @@ export const apiAlarms = (
   {
     name: "more-read-than-agreed",
     says: "A partner looks up more residents than its agreement allows for, or has reached its limit of residents in 24 hours, and may be copying the register.",
+    section: "partner-exceeds-its-agreement",
     // longer than the ten minutes in which look-ups are added up, so that it stays on while the partner continues
     metric: figureOf(stage, moreThanAgreed, "Sum", 15),
     rings: { atLeast: 1 },

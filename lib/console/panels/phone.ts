@@ -47,7 +47,7 @@ export const renderStopped = (view: View): Html => {
   const { stopped } = words;
   const isStopped = state?.leader && state.connection.kind === "stopped";
   const code = (isStopped && state.connection.answer) || 0;
-  const { says, operator } = adviceOf(words, code);
+  const { says, operator } = adviceOf(words, { answer: code });
   return html`<section id="stopped" class="card" aria-labelledby="stopped-title"${hiddenUnless(isStopped)}>
 <h2 id="stopped-title">${stopped.heading}</h2>
 <p>${isStopped ? html`${says} <strong>${operator}</strong> <span class="muted">${stopped.code(code)}</span>` : undefined}</p>

@@ -78,7 +78,7 @@ export const findCondition = (view: View): Condition => {
   const isRetried = ["closed", "connecting", "unreachable"].includes(connection?.kind ?? "");
   const since = isRetried && stored && text && stored < text ? stored : text;
   const name = findName(view, since ?? now);
-  const { says, operator } = name === "passkey" ? words.passkey : adviceOf(words, connection?.answer);
+  const { says, operator } = name === "passkey" ? words.passkey : adviceOf(words, connection);
   const { what, todo } = words.conditions[name];
   const values = {
     says,

@@ -15,11 +15,11 @@ const en = {
   },
   unavailable: {
     what: "The database is unavailable: no messages are accepted or sent, and queue and messages cannot be shown.",
-    todo: "Runbook, “Database down”. The connection below is current.",
+    todo: "Runbook, “Database down”. Only the connection status below is up to date.",
   },
   slow: {
     what: "The database responds, but has no connection left for the console, or takes longer than 2 s to read queue and messages: they cannot be shown.",
-    todo: "Runbook, “Database busy”. The connection below is current.",
+    todo: "Runbook, “Database busy”. Only the connection status below is up to date.",
   },
   otherAccount: (name: string) => ({
     what: `The account ${name} cannot send: it is not linked, has no valid settings, or its platform rejects it.`,
@@ -106,11 +106,11 @@ const id: typeof en = {
   },
   unavailable: {
     what: "Basis data tidak tersedia: tidak ada pesan yang diterima atau dikirim, dan antrean serta pesan tidak dapat ditampilkan.",
-    todo: "Runbook, “Database down”. Koneksi di bawah ini tetap aktual.",
+    todo: "Runbook, “Database down”. Hanya status koneksi di bawah ini yang aktual.",
   },
   slow: {
     what: "Basis data merespons, tetapi tidak ada koneksi tersisa untuk konsol, atau pembacaan antrean dan pesan melebihi 2 detik sehingga keduanya tidak dapat ditampilkan.",
-    todo: "Runbook, “Database busy”. Koneksi di bawah ini tetap aktual.",
+    todo: "Runbook, “Database busy”. Hanya status koneksi di bawah ini yang aktual.",
   },
   otherAccount: (name) => ({
     what: `Akun ${name} tidak dapat mengirim: belum ditautkan, setelannya belum benar, atau ditolak platformnya.`,

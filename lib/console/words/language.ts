@@ -2,6 +2,7 @@ import { findRow } from "#lib/channels/codes.ts";
 import { rejectedWith } from "#lib/channels/platform-codes.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import { type MessageSummary, type ReasonName, reasons } from "#lib/messenger/outbox/message.ts";
+import type { Connection } from "../state.ts";
 import { en, type Words } from "./en.ts";
 import { id } from "./id.ts";
 
@@ -33,8 +34,13 @@ export const findLanguage = (chosen: string | undefined, header: string | undefi
   isLanguage(chosen) ? chosen : preferred(header ?? "");
 
 /** What a code of the platform for a connection or a login says, and what to do. */
-export const adviceOf = ({ disconnections }: Words, code: number | undefined) =>
-  (disconnections as Readonly<Record<number, Words["passkey"]>>)[code ?? 0] ?? disconnections.unknown;
+export const adviceOf = (
+  { disconnections, unscanned }: Words,
+  { answer = 0, unlinked }: Pick<Connection, "answer" | "unlinked"> = {},
+): Words["passkey"] =>
+  answer === 408 && unlinked
+    ? unscanned
+    : ((disconnections as Readonly<Record<number, Words["passkey"]>>)[answer] ?? disconnections.unknown);
 
 const names = Object.keys(reasons) as ReasonName[];
 

@@ -1,5 +1,10 @@
 import { refusals } from "#lib/channels/codes.ts";
-import { disconnections, passkeyRequired, unknownDisconnection } from "#lib/channels/platform-codes.ts";
+import {
+  disconnections,
+  passkeyRequired,
+  unknownDisconnection,
+  unscanned,
+} from "#lib/channels/platform-codes.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import { reasons } from "#lib/messenger/outbox/message.ts";
 
@@ -11,6 +16,7 @@ type AdviceByCode<T> = { readonly [C in keyof T]: Advice };
 
 const en = {
   passkey: passkeyRequired as Advice,
+  unscanned: unscanned as Advice,
   disconnections: { ...disconnections, unknown: unknownDisconnection } as AdviceByCode<
     typeof disconnections & { unknown: unknown }
   >,
@@ -31,6 +37,10 @@ const id: typeof en = {
   passkey: {
     says: "WhatsApp meminta passkey akun untuk menautkan messenger, tetapi messenger tidak dapat memakai passkey.",
     operator: "Jangan memindai berulang-ulang. Tautkan nomor yang akunnya tidak diminta passkey.",
+  },
+  unscanned: {
+    says: "Tidak ada telepon yang memindai kode QR tepat waktu; buka kode baru.",
+    operator: "Tautkan telepon selama kode QR ditampilkan.",
   },
   disconnections: {
     401: {
@@ -56,7 +66,7 @@ const id: typeof en = {
       operator:
         "Ajukan peninjauan di WhatsApp pada telepon. Bila dikabulkan tekan “Sambungkan lagi”, bila tidak, lepas tautan dan tautkan nomor lain.",
     },
-    408: { says: "Koneksi terputus, atau tidak ada telepon yang memindai kode QR.", operator: nothing },
+    408: { says: "WhatsApp tidak dapat dijangkau.", operator: nothing },
     409: {
       says: "WhatsApp menolak user agent messenger.",
       operator: "Beri tahu developer: library harus diperbarui.",

@@ -188,7 +188,7 @@ export const errorWords: Readonly<Record<ErrorName, Text>> = {
     id: "Jumlah pesan atau byte yang diizinkan pengelola bagi pengirim ini dalam satu hari menurut waktu kota sudah habis; pesan tidak diterima. Kirim lagi setelah `Retry-After` detik, yaitu tengah malam, atau minta kuota lebih besar kepada pengelola.",
   },
   outcomeUnknown: {
-    en: "The response of the messaging service was lost; it may have accepted the message. Send it again with the same Idempotency-Key; without one it may arrive twice.",
+    en: "The response of the messaging service was lost; it may have accepted the message. Retry with the same Idempotency-Key; without one, retrying may deliver it twice.",
     id: "Respons layanan perpesanan hilang; pesan mungkin sudah diterima. Kirim lagi dengan Idempotency-Key yang sama; tanpa itu pesan bisa terkirim dua kali.",
   },
   oldSystemSlow: {

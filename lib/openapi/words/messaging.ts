@@ -38,8 +38,8 @@ const sendHeaders: Readonly<Record<string, FieldWords>> = {
     schema: { type: "integer", minimum: 1, maximum: maxExpirySeconds },
   },
   "x-send-at": {
-    en: "When to send it, at most 30 days ahead: RFC 3339 with `Z` or an offset, exact to the millisecond; further digits are ignored. A time in the past means now. A day, an hour or a second that does not exist gets 400, also the second 60.",
-    id: "Waktu pengiriman, paling lama 30 hari ke depan: RFC 3339 dengan `Z` atau offset, teliti sampai milidetik; digit selebihnya diabaikan. Waktu yang sudah lewat berarti sekarang. Hari, jam, atau detik yang tidak ada menghasilkan 400, juga detik 60.",
+    en: "When to send it, at most 30 days ahead: RFC 3339 with `Z` or an offset, exact to the millisecond; further digits are ignored. A time in the past means now. Impossible times return 400, including the second 60.",
+    id: "Waktu pengiriman, paling lama 30 hari ke depan: RFC 3339 dengan `Z` atau offset, teliti sampai milidetik; digit selebihnya diabaikan. Waktu yang sudah lewat berarti sekarang. Waktu yang mustahil menghasilkan 400, termasuk detik 60.",
     example: "2026-05-01T08:00:00+07:00",
     schema: { type: "string", format: "date-time" },
   },

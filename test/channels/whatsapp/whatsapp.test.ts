@@ -55,6 +55,19 @@ describe("pairing", () => {
     expect(scene.fake.phone(citizen).failures).toEqual([]);
   });
 
+  test("that is lost before a phone has scanned the code says that none is linked", async () => {
+    const platform = await linkWhatsApp(scene);
+    platform.start();
+    await untilState(platform, "pairing");
+    scene.fake.leave();
+    expect(await untilState(platform, "closed")).toMatchObject({ unlinked: true });
+    scene.fake.comeBack();
+    await scene.fake.scan((await untilState(platform, "pairing")).qr);
+    await untilState(platform, "open");
+    scene.fake.leave();
+    expect(await untilState(platform, "closed")).not.toHaveProperty("unlinked");
+  });
+
   test("is rejected when another authority signed the server's certificate", async () => {
     const rootKey = randomBytes(32);
     const platform = await linkWhatsApp({ ...scene, settings: { rootKey } });

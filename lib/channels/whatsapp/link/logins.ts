@@ -114,7 +114,12 @@ export class Logins {
     this.#options.show(
       forMs === undefined
         ? { kind: "stopped", code: code ?? 0 }
-        : { kind: "closed", code, retryAt: new Date(Date.now() + forMs) },
+        : {
+            kind: "closed",
+            code,
+            retryAt: new Date(Date.now() + forMs),
+            ...(!this.#options.auth.isPaired() && { unlinked: true as const }),
+          },
     );
     const until = forMs === undefined ? Number.POSITIVE_INFINITY : steadyNow() + forMs;
     for (let leftMs = until - steadyNow(); !ends.aborted && leftMs > 0; leftMs = until - steadyNow())
