@@ -26,7 +26,8 @@ export const handler = async (_event: unknown, context: Context): Promise<void> 
     const stage = prefix.split("/")[1] ?? "";
     const whatToDo = finishByHand(admin, stage);
     const limit = { ms: context.getRemainingTimeInMillis() - restMs, whatToDo };
-    const ran = await migrate(sql, { limit, onFile: (file) => log.info("a migration begins", { file }) });
+    const onFile = (file: string) => log.info("a migration begins", { file });
+    const ran = await migrate(sql, { limit, timeZone: findSetting("TIME_ZONE"), onFile });
     log.info("the schema is up to date", { ran });
     await mark.holdRestored(sql);
     await limitConnections(sql, limits);

@@ -1,3 +1,4 @@
+import { findSetting } from "#lib/config.ts";
 import { migrate } from "#lib/db/migrate.ts";
 import { noun, withConnection } from "./stage.ts";
 
@@ -14,7 +15,8 @@ export const run = noun("migrate", about, (program, answer, print) => {
       withConnection("admin", async (sql) => {
         // the administrator has one for the function
         await sql`set statement_timeout = 0`;
-        const ran = await migrate(sql, { onFile: (file) => print(`${file} …`) });
+        const timeZone = findSetting("TIME_ZONE");
+        const ran = await migrate(sql, { timeZone, onFile: (file) => print(`${file} …`) });
         return { text: "The schema is up to date.", json: { ran } };
       }),
     ),

@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type postgres from "postgres";
-import { findSetting } from "#lib/config.ts";
 import { deadline, steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
+import { defaultZone } from "#lib/time-zone.ts";
 import { advisoryLocks } from "./advisory-locks.ts";
 import { runConcurrently } from "./index-build.ts";
 import { listFunctionFiles, listMigrations, type Migration } from "./migration-files.ts";
@@ -138,6 +138,8 @@ export interface MigrationOptions {
   readonly folder?: string;
   /** How long another migration, and for each file the locks that others hold, are waited for. Default: 10 min. */
   readonly maxWaitMs?: number;
+  /** Of the city. Default: Asia/Jakarta. */
+  readonly timeZone?: string;
   /** Is told each versioned file before it runs. */
   readonly onFile?: (file: string) => void;
   /** For a function, which would be stopped without an error: when to stop, and what the error tells to do. */
@@ -147,7 +149,7 @@ export interface MigrationOptions {
 /** Runs everything. @param begin is told what runs. @returns names of the files that ran. */
 const runAll = async (
   sql: postgres.Sql,
-  { folder = ourFolder, maxWaitMs = 600_000, onFile }: MigrationOptions,
+  { folder = ourFolder, maxWaitMs = 600_000, timeZone = defaultZone, onFile }: MigrationOptions,
   begin: (file: string) => void,
 ): Promise<string[]> => {
   const migrations = listMigrations(`${folder}tables/`);
@@ -170,7 +172,7 @@ const runAll = async (
   begin("the replacement of functions");
   const replace = () =>
     inTransaction(sql, async (transaction) => {
-      await setTimeZone(transaction, findSetting("TIME_ZONE"));
+      await setTimeZone(transaction, timeZone);
       return replaceFunctions(transaction, functions);
     });
   return [...done, ...(await again(replace, "functions", wait()))];

@@ -26,7 +26,7 @@ describe("sessions", () => {
     const token = await login();
     const { out } = await sessions("list");
     expect(out).toMatch(/^account +session +scope +started +refreshed +expires/);
-    expect(out).toMatch(/^3 +[\w-]{36} +employee:read +\d{4}-\d\d-\d\d \d\d:\d\dZ /m);
+    expect(out).toMatch(/^3 +[\w-]{36} +employee:read +\d{4}-\d\d-\d\d \d\d:\d\d WIB /m);
     expect(out).not.toContain(token);
   });
 
