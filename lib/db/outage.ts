@@ -31,6 +31,18 @@ export const isLostConnection = (code: string | undefined): boolean =>
 const unreachableCodes = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"];
 export const isUnreachable = (code: string): boolean => unreachableCodes.includes(code);
 
+/** Of a server that takes no connection: it does not respond, it starts or stops, or it has none left. */
+const unconnectedCodes = ["CONNECT_TIMEOUT", "57P03", tooManyConnections];
+
+/**
+ * Whether a statement that failed has changed nothing, because it had no connection or the server rejected it. One whose
+ * connection was lost may have been committed.
+ */
+export const hasChangedNothing = (error: unknown): boolean => {
+  const { code = "", severity } = error as { readonly code?: string; readonly severity?: string };
+  return isUnreachable(code) || unconnectedCodes.includes(code) || severity === "ERROR";
+};
+
 /** A database that does not respond must block neither a message nor the end of the platform's connection. */
 const defaultTimeoutMs = 5_000;
 

@@ -54,6 +54,18 @@ export const states = [
 ] as const;
 export type State = (typeof states)[number];
 
+/** What a message waits for while it is PENDING; if for several of them, the first. */
+export const waitReasons = [
+  "scheduled",
+  "paused",
+  "account_not_connected",
+  "platform_outage",
+  "new_contact_limit",
+  "retry",
+  "pace",
+] as const;
+export type WaitReason = (typeof waitReasons)[number];
+
 /** Who sends a message, such as {@link apiSender} or `notification`. */
 const sender = () => z.string().check(z.minLength(1), z.maxLength(300));
 
@@ -144,6 +156,9 @@ export const MessageState = z.object({
   status: z.enum(states),
   /** Why it is FAILED, EXPIRED or UNCERTAIN, or that the phone could not decrypt it. */
   reason: z.optional(z.string()),
+  waiting_for: z.optional(z.enum(waitReasons)),
+  /** When it is `scheduled`, or tried again at the earliest after a `retry`; ISO 8601 in UTC. */
+  not_before: z.optional(z.string()),
   /** Seconds until it disappears from the chat, if a duration was requested; rounded up to one that phones know. */
   duration: z.optional(z.int()),
   /** That has sent it, or is to send it; absent while any of the pool may. */

@@ -34,6 +34,7 @@ import { messengerPools } from "./pools.ts";
 import { readReplies } from "./reply/reply.ts";
 import type { Pace } from "./send/pace.ts";
 import { planMessages } from "./send/plan.ts";
+import { addWaitReasons } from "./send/wait-reason.ts";
 import { runWatch } from "./send/watch.ts";
 import { buildServer, type Health } from "./server.ts";
 import { type Leadership, leadTerm } from "./term.ts";
@@ -144,9 +145,15 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
         signal,
       ),
     acceptBatch: (submissions) => acceptBatch(acceptance, submissions),
-    findState: (id, sender) => findState(sql, id, sender),
+    findState: async (id, sender) => {
+      const state = await findState(sql, id, sender);
+      return state && (await addWaitReasons(sql, leaderships, [state]))[0];
+    },
     // a list of many messages takes time, for which the sender does not wait
-    listMessages: (query) => listMessages(bulkSql, encryption, query),
+    listMessages: async (query) => {
+      const page = await listMessages(bulkSql, encryption, query);
+      return { ...page, messages: await addWaitReasons(bulkSql, leaderships, page.messages) };
+    },
     cancel: (id, sender) => cancel(sql, id, sender),
     applyEvents: (events) => applyEvents(sql, events, (inbound) => handleInbound(inbound, stopping.signal)),
     findConnection: () => ({ ...(findWhatsApp()?.state() ?? { kind: "closed" }) }),

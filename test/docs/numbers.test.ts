@@ -6,7 +6,7 @@ import { lifetimeSeconds } from "#lib/employee/access-token.ts";
 import { defaultMaxBytes } from "#lib/http/body.ts";
 import { maxUploadBytes } from "#lib/http/multipart.ts";
 import { maxPixels } from "#lib/messaging/image-type.ts";
-import { maxPlanned, Submission } from "#lib/messaging/submission.ts";
+import { maxPlanned, Submission, waitReasons } from "#lib/messaging/submission.ts";
 import { maxFileBytes, maxImageBytes } from "#lib/messenger/accept/source.ts";
 import { maxBytesOfSender } from "#lib/messenger/outbox/media.ts";
 import { carefulPace } from "#lib/messenger/send/pace.ts";
@@ -106,6 +106,14 @@ describe.each(languages)("the guide to limits in %s", (language) => {
     expect(guide).toMatch(new RegExp(` ${number} verif.* ${partner} \\w+ (one|satu) (partner|mitra), `));
   });
 });
+
+test.each(languages)(
+  "the guide to sending in %s has what messages wait for, the first reason first",
+  (language) => {
+    const rows = readGuideText(language, "sending").matchAll(/^\| `(\w+)` \|/gm);
+    expect([...rows].map(([, name]) => name)).toEqual(["waiting_for", ...waitReasons]);
+  },
+);
 
 /** Connections, the concurrency that the functions share, and messengers. */
 const stages = [

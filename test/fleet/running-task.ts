@@ -18,7 +18,7 @@ import { createMessengerDatabase } from "./messenger-database.ts";
  * What the tests of a running task share: a database, a platform with one citizen's phone, and calls to the task.
  */
 export const phone = "6281200000001";
-const token = randomBytes(24).toString("base64url");
+export const token = randomBytes(24).toString("base64url");
 const user = await userOf();
 const encryptionKey = secretTable["messenger-key"].mint();
 export const encryption = encryptionWith(encryptionKey);
@@ -47,7 +47,9 @@ export const stageEachTest = () => {
 export const start = async (
   pace: Pace = noPace,
   settings: WhatsAppSettings = {},
-  options: Partial<Pick<TaskOptions, "connector" | "schedule" | "findSettings" | "findUsers">> = {},
+  options: Partial<
+    Pick<TaskOptions, "connect" | "connector" | "schedule" | "findSettings" | "findUsers">
+  > = {},
 ): Promise<Task> => {
   const task = await startTask({
     connect: async (max, onClose) => database.open(max, onClose),

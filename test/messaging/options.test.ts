@@ -39,7 +39,13 @@ const makeDue = (ids: readonly string[], at = inSeconds(0)) =>
 const textsOn = (number: string) => city.platform.phone(number).inbox.map(({ text }) => text);
 
 test("a message for later waits, and arrives at its time, after later ones to its number", async () => {
-  const id = await sendText("scheduled", later());
+  const headers = later();
+  const id = await sendText("scheduled", headers);
+  expect((await city.client.read(id)).json.data).toMatchObject({
+    status: "PENDING",
+    waiting_for: "scheduled",
+    not_before: headers["x-send-at"],
+  });
   await city.becomes(await sendText("at once"), "READ");
   expect(textsOn(phone).at(-1)).toBe("at once");
   const at = inSeconds(0.5);

@@ -1,8 +1,9 @@
 import type postgres from "postgres";
+import { hasChangedNothing } from "#lib/db/outage.ts";
 import { deadline } from "#lib/deadline.ts";
 import { ApiError } from "#lib/errors/api-error.ts";
 import { badRequest } from "#lib/errors/invalid-input.ts";
-import { optedOut } from "#lib/errors/table.ts";
+import { notAccepted, optedOut } from "#lib/errors/table.ts";
 import { type Accepted, priorities, type Submission } from "#lib/messaging/submission.ts";
 import * as idempotency from "../outbox/idempotency.ts";
 import { discardMedia, type MediaInfo, storeMedia } from "../outbox/media.ts";
@@ -58,6 +59,21 @@ const newMessage = (
   };
 };
 
+/** The error of a step before the message is stored: whatever has failed, it is not accepted. */
+const beforeStored = (error: unknown): unknown =>
+  error instanceof ApiError || (error instanceof Error && error.name === "AbortError")
+    ? error
+    : new ApiError(notAccepted, { cause: error });
+
+/** The error of storing the message: it may be stored, unless the database says otherwise. */
+const whileStored = (error: unknown): unknown => (hasChangedNothing(error) ? beforeStored(error) : error);
+
+/** @param explain makes the error to throw. */
+const orThrow = <T>(work: Promise<T>, explain: (error: unknown) => unknown): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw explain(error);
+  });
+
 /**
  * Takes room of the sender's quota, for a number that wants the message.
  *
@@ -77,7 +93,7 @@ const takeRoom = async (
     return await quota.take(submission, Buffer.byteLength(text) + (inline?.length ?? 0));
   } catch (error) {
     const id = claim && (await idempotency.getClaimedMessage(sql, claim).catch(() => undefined));
-    if (id === undefined) throw error;
+    if (id === undefined) throw beforeStored(error);
     return (await repeatedAnswer(sql, id)).accepted;
   }
 };
@@ -86,7 +102,7 @@ const takeRoom = async (
  * Accepts a message: once this resolves it is in the database, with its media, and will be sent.
  *
  * @param signal aborted when the caller disconnects: media whose caller got no response are not sent.
- * @throws ApiError 400, 403, 409, 413, 422, 429, 503; then nothing is stored.
+ * @throws ApiError 400, 403, 409, 413, 422, 429, 503; then nothing is stored. After any other error the message may be stored.
  */
 export const accept = async (
   options: AcceptanceOptions,
@@ -161,8 +177,9 @@ const acceptText = async (
 ): Promise<Answer> => {
   const { sql, store } = options;
   const message = newMessage(options, submission);
-  if (!claim) return newAnswer(message.id, await store(message));
-  const acceptedAt = (await storeOnce(sql, [{ ...message, claim }])).get(message.id);
+  if (!claim) return newAnswer(message.id, await orThrow(store(message), whileStored));
+  const stored = await orThrow(storeOnce(sql, [{ ...message, claim }]), whileStored);
+  const acceptedAt = stored.get(message.id);
   return acceptedAt
     ? newAnswer(message.id, acceptedAt)
     : repeatedAnswer(sql, await idempotency.getClaimedMessage(sql, claim));
@@ -180,7 +197,7 @@ const acceptMedia = async (
   signal: AbortSignal | undefined,
 ): Promise<Answer> => {
   const { sql, store, fetchMedia, quota, maxMediaMs = defaultMaxMediaMs } = options;
-  const heldKey = claim && (await idempotency.takeClaim(sql, claim));
+  const heldKey = claim && (await orThrow(idempotency.takeClaim(sql, claim), beforeStored));
   if (claim && !heldKey) return repeatedAnswer(sql, await idempotency.getClaimedMessage(sql, claim));
   let mediaId: number | undefined;
   const storeSource = async () => {
@@ -191,10 +208,10 @@ const acceptMedia = async (
     return id;
   };
   try {
-    const stored = await deadline(storeSource(), maxMediaMs);
+    const stored = await orThrow(deadline(storeSource(), maxMediaMs), beforeStored);
     signal?.throwIfAborted();
     const message = newMessage(options, submission, stored);
-    return newAnswer(message.id, await store({ ...message, heldKey }));
+    return newAnswer(message.id, await orThrow(store({ ...message, heldKey }), whileStored));
   } catch (error) {
     if (heldKey) await idempotency.releaseClaim(sql, heldKey).catch(() => {});
     // fails if the message was stored, which is not known when the connection broke at its commit

@@ -23,7 +23,7 @@ const obstaclesOf = (held: Explained, isOpen: boolean): Obstacle[] => {
 };
 
 /** Lists what of the pace and of the platform's services delays a message. */
-const limitsOf = (held: Explained, { pacing, channel }: Sending, now: number): Obstacle[] => {
+export const limitsOf = (held: Limited, { pacing, channel }: Sending, now: number): Obstacle[] => {
   const { outages } = pacing;
   const ofService = (name: ObstacleName, until: number) => (until > now ? [{ name, until }] : []);
   const limits = [
@@ -40,7 +40,10 @@ const limitsOf = (held: Explained, { pacing, channel }: Sending, now: number): O
   );
 };
 
-interface Sending {
+/** What of a message the limits depend on. */
+export type Limited = Pick<Explained, "phone" | "priority" | "lane" | "isNewContact" | "isReachable">;
+
+export interface Sending {
   readonly account: number;
   readonly pacing: Pacing;
   readonly channel: Pick<Channel, "isOpen" | "directory">;

@@ -133,6 +133,14 @@ const stateFields = (at: string): Readonly<Record<string, Text>> => ({
     en: "Reason for FAILED, EXPIRED or UNCERTAIN. With SENT: the phone could not decrypt the message and shows “Waiting for this message”.",
     id: "Alasan FAILED, EXPIRED, atau UNCERTAIN. Pada SENT: telepon tidak dapat mendekripsi pesan dan menampilkan “Menunggu pesan ini”.",
   },
+  [`${at}.waiting_for`]: {
+    en: "What a PENDING message waits for, the first of: `scheduled` (its `X-Send-At`), `paused` (an operator has paused sending), `account_not_connected` (no account that may send it is connected), `platform_outage`, `new_contact_limit`, `retry` (the next attempt), `pace` (its turn: the sending rate, other messages). The task that leads the account knows its outages and limits of new contacts; another one answers `retry` or `pace`.",
+    id: "Yang ditunggu pesan PENDING, yang pertama dari: `scheduled` (`X-Send-At`-nya), `paused` (pengelola menjeda pengiriman), `account_not_connected` (tidak ada akun yang boleh mengirimnya yang terhubung), `platform_outage` (gangguan platform), `new_contact_limit` (batas kontak baru), `retry` (percobaan berikutnya), `pace` (gilirannya: laju pengiriman, pesan lain). Gangguan dan batas kontak baru hanya diketahui task yang memimpin akunnya; task lain menjawab `retry` atau `pace`.",
+  },
+  [`${at}.not_before`]: {
+    en: "With `scheduled`, its time; with `retry`, that of the next attempt at the earliest. ISO 8601 with time zone. Otherwise absent: no time is estimated.",
+    id: "Pada `scheduled`, waktunya; pada `retry`, waktu percobaan berikutnya paling cepat. ISO 8601 dengan zona waktu. Selain itu tidak ada: waktunya tidak diperkirakan.",
+  },
   [`${at}.duration`]: {
     en: "Seconds until it disappears from the chat, rounded up from the requested `duration`; absent if none was requested.",
     id: "Detik sampai pesan hilang dari percakapan, dibulatkan ke atas dari `duration` yang diminta; tidak ada bila tidak diminta.",
@@ -160,6 +168,14 @@ const delivered = {
   channel: "whatsapp",
   accepted_at: "2025-01-31T01:15:30.123Z",
   changed_at: "2025-01-31T01:15:41.456Z",
+};
+const waiting = {
+  id: "3EB0C767D26A1B2E5AA2",
+  status: "PENDING",
+  waiting_for: "scheduled",
+  not_before: "2025-02-01T01:00:00.000Z",
+  accepted_at: "2025-01-31T01:16:30.123Z",
+  changed_at: "2025-01-31T01:16:30.123Z",
 };
 const cancelled = {
   id: "3EB0C767D26A1B2E5AA1",
@@ -304,6 +320,7 @@ export const messagingWords: AreaWords<typeof rows> = {
       },
       examples: {
         delivered: { status: true, data: delivered },
+        waiting: { status: true, data: waiting },
         failed: {
           status: true,
           data: {
@@ -364,7 +381,7 @@ export const messagingWords: AreaWords<typeof rows> = {
         },
       },
       examples: {
-        page: { status: true, data: [delivered, cancelled], next: "AW9xS0pYd2ZyZ0N3" },
+        page: { status: true, data: [delivered, cancelled, waiting], next: "AW9xS0pYd2ZyZ0N3" },
         last: { status: true, data: [], next: null },
       },
     },

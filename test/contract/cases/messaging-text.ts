@@ -27,6 +27,8 @@ const Message = z.strictObject({
   id: z.string(),
   status: z.string(),
   reason: z.optional(z.string()),
+  waiting_for: z.optional(z.string()),
+  not_before: z.optional(z.string()),
   account: z.optional(z.string()),
   channel: z.optional(z.string()),
   left_out: z.optional(z.array(z.string())),

@@ -18,9 +18,10 @@ export interface WireRow {
   /** The connection that fails: to this system. `first use` is that by a function that has just started. */
   readonly wire: System | "secrets, first use" | "media host";
   readonly asks: readonly Ask[];
-  /** Status and code; for `stall` too, unless it differs. */
+  /** Status and code; for `stall` and `rubbish` too, unless they differ. */
   readonly outcome: string;
   readonly stall?: string;
+  readonly rubbish?: string;
   /** The answer arrives within this time. */
   readonly withinSeconds: number;
   /** For `slow`, where each piece is late by a fifth of a second: 200 within the same time, unless it differs. */
@@ -40,7 +41,14 @@ export const wireTable: readonly WireRow[] = [
     withinSeconds: 5,
     slow: { outcome: "200", withinSeconds: 10 },
   },
-  { wire: "database", asks: ["text"], outcome: "503 OUTCOME_UNKNOWN", withinSeconds: 10 },
+  {
+    wire: "database",
+    asks: ["text"],
+    outcome: "503 SESSION_UNAVAILABLE",
+    // the driver waits for the rest of what looks like a long answer
+    ...{ stall: "503 OUTCOME_UNKNOWN", rubbish: "503 OUTCOME_UNKNOWN" },
+    withinSeconds: 10,
+  },
   { wire: "database", asks: ["state"], outcome: "503 SESSION_UNAVAILABLE", withinSeconds: 10 },
   { wire: "database", asks: ["employees"], outcome: "200", withinSeconds: 10 },
   // secrets are cached, and a cached one stays in use while it cannot be read

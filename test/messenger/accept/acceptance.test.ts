@@ -97,7 +97,10 @@ test.each([
 
 test("accepts nothing when the media stream breaks, and later deletes the incomplete media", async () => {
   source = { contentType: "x/y", fileName: undefined, body: streamOf(Buffer.from("a"), new Error("cut")) };
-  await expect(take(file({ url: "http://example.com/a", idempotency_key: "k" }))).rejects.toThrow("cut");
+  await expect(take(file({ url: "http://example.com/a", idempotency_key: "k" }))).rejects.toMatchObject({
+    code: "session_unavailable",
+    cause: new Error("cut"),
+  });
   expect([await count("message"), await count("idempotency"), notified]).toEqual([0, 0, 0]);
   await sql`update messaging.media set created_at = now() - interval '2 hours'`;
   expect(await deleteMedia(sql, 10)).toBe(1);

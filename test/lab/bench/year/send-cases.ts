@@ -6,6 +6,7 @@ import {
   releaseDue,
   takeNext,
 } from "#lib/messenger/outbox/next.ts";
+import { addWaitReasons } from "#lib/messenger/send/wait-reason.ts";
 import type { Ground, Measurable } from "./groups.ts";
 import { type Case, withoutEffect } from "./measure.ts";
 import { addOpen, type Kind, restrictions } from "./open-messages.ts";
@@ -45,10 +46,11 @@ export async function* sendCases({ owner, sql, parts }: Ground): AsyncGenerator<
       select id from messaging.message where is_open and quiet_hours is ${kind === "quiet" ? owner`not null` : owner`null`}
         and held_until is ${kind === "quiet" || kind === "scheduled" ? owner`not null` : owner`null`} order by seq desc limit 50`;
     const ids = rows.map(({ id }) => id);
-    return {
-      name: `send: why 50 wait, ${what}`,
-      run: () => explainQueue(sql, restrictions(1, atLimit), ids),
-    };
+    const messages = ids.map((id) => ({ id, status: "PENDING" as const, accepted_at: "", changed_at: "" }));
+    return [
+      { name: `send: why 50 wait, ${what}`, run: () => explainQueue(sql, restrictions(1, atLimit), ids) },
+      { name: `messages: why 50 wait, ${what}`, run: () => addWaitReasons(sql, new Map(), messages) },
+    ];
   };
   const add = async (kind: Kind) => {
     await addOpen(owner, kind, parts);
@@ -61,7 +63,7 @@ export async function* sendCases({ owner, sql, parts }: Ground): AsyncGenerator<
   isEmpty = false;
   yield* look("due messages");
   yield take("due messages", everybody);
-  yield await explain("due messages", "due");
+  yield* await explain("due messages", "due");
   // as if they had been sent
   await owner`update messaging.message set state = 'READ', sent_at = now() where is_open`;
   await owner`vacuum (analyze) messaging.message`;
@@ -72,7 +74,7 @@ export async function* sendCases({ owner, sql, parts }: Ground): AsyncGenerator<
   yield take("only new contacts, the limit is reached, the pool's whole queue", atLimit);
   isEmpty = false;
   yield take("only new contacts, no limit", everybody);
-  yield await explain("only new contacts", "newContacts");
+  yield* await explain("only new contacts", "newContacts");
   await add("due");
   yield* look("new contacts too");
   yield take("new contacts too, the limit is reached", atLimit, atLimit);
@@ -80,11 +82,11 @@ export async function* sendCases({ owner, sql, parts }: Ground): AsyncGenerator<
   await add("scheduled");
   yield* look("scheduled ones too");
   yield take("scheduled ones too", atLimit, atLimit);
-  yield await explain("scheduled ones", "scheduled");
+  yield* await explain("scheduled ones", "scheduled");
   await add("quiet");
   yield* look("quiet hours too");
   yield take("quiet hours too", atLimit, atLimit);
-  yield await explain("quiet hours", "quiet");
+  yield* await explain("quiet hours", "quiet");
   yield { name: "send: release what is due, nothing", run: () => releaseDue(sql) };
   yield withoutEffect(sql, {
     name: "send: release what is due, 999 at the end of quiet hours",
