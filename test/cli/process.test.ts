@@ -29,6 +29,7 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
   audit: ["verify --stage test --bucket none", {}, 2, /^Give either --stage or --bucket/],
   preflight: ["--region ap-southeast-3", {}, 2, /^Add --stage NAME/],
   residents: ["status", { DATABASE_URL: city.maintenanceUrl }, 0, /^Residents: \d+ in \d+ blocks/],
+  status: ["--json", { DATABASE_URL: "postgres://127.0.0.1:1/none" }, 1, /The database cannot be reached/],
   subject: ["erase 9971010101010001 --by x --reason y", {}, 2, /^Without a terminal, the command cannot ask/],
   sessions: ["list", { DATABASE_URL: city.employeeAdminUrl }, 0, /^account +session/],
   notify: ["jobs", {}, 0, /^job +schedule/],
