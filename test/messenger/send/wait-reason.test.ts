@@ -29,7 +29,7 @@ const startOpenAt = async (pace: Partial<Pace>) => {
 };
 const reasonOf = async (task: Task, id: string) => (await stateOf(task, id)).waiting_for;
 const list = async (task: Task): Promise<MessageState[]> =>
-  (await ask(task, "/messages?sender=api:test&limit=100")).json["messages"];
+  (await ask(task, "/messages?sender=api:test&limit=100")).json.messages;
 const hour = 3_600_000;
 const inAnHour = () => new Date(Date.now() + hour).toISOString();
 
