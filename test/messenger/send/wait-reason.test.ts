@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { MessageState } from "#lib/messaging/submission.ts";
+import type { MessagePage } from "#lib/messaging/submission.ts";
 import { setPaused } from "#lib/messenger/outbox/depth.ts";
 import { noPace, type Pace } from "#lib/messenger/send/pace.ts";
 import type { Task } from "#lib/messenger/task.ts";
@@ -28,8 +28,8 @@ const startOpenAt = async (pace: Partial<Pace>) => {
   return task;
 };
 const reasonOf = async (task: Task, id: string) => (await stateOf(task, id)).waiting_for;
-const list = async (task: Task): Promise<MessageState[]> =>
-  (await ask(task, "/messages?sender=api:test&limit=100")).json.messages;
+const list = async (task: Task): Promise<MessagePage["messages"]> =>
+  ((await ask(task, "/messages?sender=api:test&limit=100")).json as MessagePage).messages;
 const hour = 3_600_000;
 const inAnHour = () => new Date(Date.now() + hour).toISOString();
 
