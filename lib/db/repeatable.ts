@@ -19,7 +19,7 @@ const listPlaces = async (sql: postgres.TransactionSql, names: ReadonlySet<strin
   return new Map(rows.map(({ signature, place }) => [signature, place]));
 };
 
-/** Revokes what an earlier text of a file granted, because `create or replace` would keep it. */
+/** Revokes what earlier texts of files granted, because `create or replace` would keep it. */
 const revokeAll = async (sql: postgres.TransactionSql, functions: readonly string[]): Promise<void> => {
   const rows = await sql<{ statement: string }[]>`
     select format('revoke all on routine %s from %s', p.oid::regprocedure,
@@ -29,14 +29,22 @@ const revokeAll = async (sql: postgres.TransactionSql, functions: readonly strin
   for (const { statement } of rows) await sql.unsafe(statement);
 };
 
-/** Runs a file as the owner of all schemas. @returns the signatures of its functions. */
-const run = async (sql: postgres.TransactionSql, { text, creates }: FunctionFile): Promise<string[]> => {
-  const before = await listPlaces(sql, creates);
-  await sql.unsafe(`set local role ${owner}; set local search_path = default`);
-  await sql.unsafe(text);
-  await sql.unsafe("set local role none; set local search_path = pg_catalog");
-  const after = [...(await listPlaces(sql, creates))];
-  return after.filter(([fn, place]) => before.get(fn) !== place).map(([fn]) => fn);
+/** Runs files as the owner of all schemas. @returns the signatures of what each has created, by its name. */
+const run = async (
+  sql: postgres.TransactionSql,
+  files: readonly FunctionFile[],
+): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const names = new Set(files.flatMap(({ creates }) => [...creates]));
+  const before = await listPlaces(sql, names);
+  for (const { text } of files)
+    await sql.unsafe(
+      `set local role ${owner}; set local search_path = default; ${text}
+      ; set local role none; set local search_path = pg_catalog`,
+    );
+  const after = [...(await listPlaces(sql, names))].filter(([fn, place]) => before.get(fn) !== place);
+  const isOf = ({ creates }: FunctionFile, signature: string) =>
+    creates.has(signature.slice(0, signature.indexOf("(")));
+  return new Map(files.map((file) => [file.name, after.map(([fn]) => fn).filter((fn) => isOf(file, fn))]));
 };
 
 /** Drops what files created, and create no longer. All together, because functions may depend on each other. */
@@ -66,14 +74,17 @@ export const replaceFunctions = async (
   const gone = rows.filter(({ name }) => !files.some((file) => file.name === name));
   // so that signatures have the schemas of their types
   await sql.unsafe("set local search_path = pg_catalog");
-  for (const file of changed) {
-    await revokeAll(sql, stored.get(file.name)?.functions ?? []);
-    const functions = await run(sql, file);
-    await sql`
-      insert into migration.repeatable (name, checksum, functions)
-      values (${file.name}, ${file.checksum}, ${sql.json(functions)})
-      on conflict (name) do update set checksum = excluded.checksum, functions = excluded.functions, run_at = now()`;
-  }
+  await revokeAll(
+    sql,
+    changed.flatMap(({ name }) => stored.get(name)?.functions ?? []),
+  );
+  const created = await run(sql, changed);
+  const ran = changed.map(({ name, checksum }) => ({ name, checksum, functions: created.get(name) ?? [] }));
+  await sql`
+    insert into migration.repeatable (name, checksum, functions)
+    select name, checksum, functions
+    from jsonb_to_recordset(${sql.json(ran)}::jsonb) ran (name text, checksum text, functions jsonb)
+    on conflict (name) do update set checksum = excluded.checksum, functions = excluded.functions, run_at = now()`;
   for (const { name } of gone) await sql`delete from migration.repeatable where name = ${name}`;
   await dropOthers(
     sql,
