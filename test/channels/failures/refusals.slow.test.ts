@@ -289,7 +289,7 @@ test("the console says for how long nothing is sent after code 429", async () =>
   const waiting = await submit(task, { phone: friend });
   const console = await openConsole(task);
   expect(await console.read()).toMatch(
-    /sends too fast: nothing is sent until [^;]*\d\d:\d\d \(Jakarta\); messages stay/,
+    /sends too fast: nothing is sent until [^;]*\d\d:\d\d \(WIB\); messages stay/,
   );
   expect((await limitsOf(task)).shown).toMatch(/sends too fast: nothing is sent for another (59 min|1 h)/);
   expect([id, waiting.id].map((one) => platform.arrivalsOf(one))).toEqual([1, 0]);

@@ -21,7 +21,7 @@ export interface WireRow {
   /** Status and code; for `stall` and `rubbish` too, unless they differ. */
   readonly outcome: string;
   readonly stall?: string;
-  readonly rubbish?: string;
+  readonly rubbish?: RegExp;
   /** The answer arrives within this time. */
   readonly withinSeconds: number;
   /** For `slow`, where each piece is late by a fifth of a second: 200 within the same time, unless it differs. */
@@ -45,8 +45,9 @@ export const wireTable: readonly WireRow[] = [
     wire: "database",
     asks: ["text"],
     outcome: "503 SESSION_UNAVAILABLE",
-    // the driver waits for the rest of what looks like a long answer
-    ...{ stall: "503 OUTCOME_UNKNOWN", rubbish: "503 OUTCOME_UNKNOWN" },
+    stall: "503 OUTCOME_UNKNOWN",
+    // the driver waits for the rest of what looks like a long answer, or the connection was closed before
+    rubbish: /^503 (OUTCOME_UNKNOWN|SESSION_UNAVAILABLE)$/,
     withinSeconds: 10,
   },
   { wire: "database", asks: ["state"], outcome: "503 SESSION_UNAVAILABLE", withinSeconds: 10 },
