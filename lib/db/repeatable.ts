@@ -15,7 +15,8 @@ const listPlaces = async (sql: postgres.TransactionSql, names: ReadonlySet<strin
   const rows = await sql<{ signature: string; place: string }[]>`
     select p.oid::regprocedure::text as signature, p.ctid::text as place
     from pg_proc p join pg_namespace n on n.oid = pronamespace
-    where ${sql.json([...names])}::jsonb ? (nspname || '.' || proname)`;
+    where ${sql.json([...names])}::jsonb ? (nspname || '.' || proname)
+    order by p.oid::regprocedure::text collate "C"`;
   return new Map(rows.map(({ signature, place }) => [signature, place]));
 };
 

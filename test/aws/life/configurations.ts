@@ -41,7 +41,7 @@ const changedKeys: Readonly<Record<string, Context>> = {
   "another number of messengers": { messengerTasks: 3 },
   "console login": { consoleLogin: examples.consoleLogin[0] },
   "citizens' portal": { citizenPortalRole: examples.citizenPortalRole[0] },
-  "another country": { countryCode: "60" },
+  "another country": { countryCode: "60", timeZone: "Asia/Kuala_Lumpur" },
   "version of WhatsApp Web": { webVersion: examples.webVersion[0] },
   "messenger's image": { messagingImage: examples.messagingImage[0] },
   "other hosts": { domain: { ...domain, integrationHost: "new.city.example", basePath: "v2" } },

@@ -111,5 +111,6 @@ $$;
 -- Compared where there is no resident, so that the answer takes as long. Nothing matches it.
 create or replace function resident.nobody() returns resident.resident
 language sql immutable
-return row(null, '', '0000000000000000', 'Tidak Ada Penduduknya', 'Tidak Ada Ibunya', 'Jalan Tidak Ada', 'Lingkungan',
-  'Kelurahan', 'Kecamatan', 'Kota', '1900-01-01', '')::resident.resident;
+return jsonb_populate_record(null::resident.resident, '{"nik": "", "family_card_number": "0000000000000000",
+  "name": "Tidak Ada Penduduknya", "mother_name": "Tidak Ada Ibunya", "address": "Jalan Tidak Ada", "hamlet": "Lingkungan",
+  "village": "Kelurahan", "district": "Kecamatan", "city": "Kota", "created_at": "1900-01-01", "name_search": ""}');
