@@ -1,4 +1,4 @@
-import { CloudWatchClient, DescribeAlarmsCommand } from "@aws-sdk/client-cloudwatch";
+import { CloudWatchClient, paginateDescribeAlarms } from "@aws-sdk/client-cloudwatch";
 import type postgres from "postgres";
 import { listAlerts } from "#lib/console/panels/alerts.ts";
 import { type ConsoleState, readConsoleState } from "#lib/console/state.ts";
@@ -30,24 +30,12 @@ const readState = (sql: postgres.Sql): Promise<ConsoleState> =>
 
 /** The stage's alarms that ring now. */
 const listAlarms = async (stage: string): Promise<Problem[]> => {
-  const cloudwatch = new CloudWatchClient({});
+  const client = new CloudWatchClient({});
+  const ringing = { AlarmNamePrefix: `municipal-${stage}-`, StateValue: "ALARM" } as const;
   const alarms: Problem[] = [];
-  for (let next: string | undefined, isFirst = true; isFirst || next; isFirst = false) {
-    const { MetricAlarms = [], NextToken } = await cloudwatch.send(
-      new DescribeAlarmsCommand({
-        AlarmNamePrefix: `municipal-${stage}-`,
-        StateValue: "ALARM",
-        ...(next && { NextToken: next }),
-      }),
-    );
-    for (const { AlarmName, AlarmDescription, StateUpdatedTimestamp } of MetricAlarms)
-      alarms.push({
-        what: `Alarm ${AlarmName}`,
-        since: StateUpdatedTimestamp,
-        todo: AlarmDescription ?? "",
-      });
-    next = NextToken;
-  }
+  for await (const { MetricAlarms = [] } of paginateDescribeAlarms({ client }, ringing))
+    for (const { AlarmName, AlarmDescription = "", StateUpdatedTimestamp } of MetricAlarms)
+      alarms.push({ what: `Alarm ${AlarmName}`, since: StateUpdatedTimestamp, todo: AlarmDescription });
   return alarms;
 };
 
