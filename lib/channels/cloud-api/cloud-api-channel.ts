@@ -3,8 +3,9 @@ import type { CloudApiSettings } from "#lib/messaging/channel-settings.ts";
 import { priorities } from "#lib/messaging/submission.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { ChannelFailure, type SendOutcome, Unsendable } from "../channel.ts";
+import { findRefusal } from "../codes.ts";
 import { AccountRejected, type RequestChannel, type RequestChannelOptions } from "../request-link.ts";
-import { isAmbiguous, isOfAccount, refusalOf } from "./codes.ts";
+import { isAmbiguous, isOfAccount } from "./codes.ts";
 import { type Answer, graphClient } from "./graph.ts";
 import { codeTemplate, textTemplate } from "./message.ts";
 import { openMedia } from "./upload.ts";
@@ -110,7 +111,7 @@ export const cloudApiChannel = (
       isOpen: () => link.state().kind === "open",
       compose: (message, address) => doubting(compose(message, address)),
       send: (payload) => doubting(send(payload)),
-      findRefusal: refusalOf,
+      findRefusal: (code) => findRefusal("cloud-api", code),
     },
     async check(checking) {
       const settings = await options.findSettings();

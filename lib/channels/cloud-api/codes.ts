@@ -149,9 +149,6 @@ export const refusals = {
   other: { says: "no reason given", action: "fail", operator: "Report the code to the developers." },
 } satisfies Record<string, Refusal>;
 
-export const refusalOf = (code: string): Refusal =>
-  Object.hasOwn(refusals, code) ? refusals[code as keyof typeof refusals] : refusals.other;
-
 /**
  * Codes about token, account or number, which every message would get: no authentication (0, 190, HTTP 401), no permission
  * (3, 10, 131005), the number deleted (33) or not registered (131045, 133006, 133010), blocked (368, 131031), without an

@@ -7,8 +7,9 @@ import { findImageHeader } from "#lib/messaging/image-type.ts";
 import { getMedia, readMedia } from "#lib/messenger/outbox/media.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { ChannelFailure, Unsendable } from "../channel.ts";
+import { findRefusal } from "../codes.ts";
 import { compressImage, convertImage } from "../compress-image.ts";
-import { isAmbiguous, isOfAccount, refusalOf } from "./codes.ts";
+import { isAmbiguous, isOfAccount } from "./codes.ts";
 import type { Answer, Graph } from "./graph.ts";
 import type { Media } from "./message.ts";
 
@@ -104,7 +105,8 @@ const judge = ({ status, json, code }: Answer): string => {
   if (status === 200 && stored.success) return stored.data.id;
   if (code === undefined || isAmbiguous(status, code)) throw new ChannelFailure("upload-failed", false);
   if (isOfAccount(code)) throw new ChannelFailure("not-connected", false);
-  if (refusalOf(String(code)).action !== "fail") throw new ChannelFailure("upload-failed", false);
+  if (findRefusal("cloud-api", String(code)).action !== "fail")
+    throw new ChannelFailure("upload-failed", false);
   throw new Unsendable(`The platform does not take the media, code ${code}`);
 };
 

@@ -28,8 +28,6 @@ export const smsRefusals = {
 /** Whether a code is one of ours rather than a gateway's. */
 const isOwnCode = (code: string): code is keyof typeof smsRefusals => Object.hasOwn(smsRefusals, code);
 
-export const findSmsRefusal = (code: string): Refusal => smsRefusals[isOwnCode(code) ? code : "other"];
-
 /** What an answer says about the message, or about the account. */
 export type Verdict = SendOutcome | { readonly outcome: "account-rejected"; readonly status: number };
 

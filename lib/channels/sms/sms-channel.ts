@@ -2,9 +2,10 @@ import { steadyNow } from "#lib/deadline.ts";
 import type { SmsSettings } from "#lib/messaging/channel-settings.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { ChannelFailure, type SendOutcome, Unsendable } from "../channel.ts";
+import { findRefusal } from "../codes.ts";
 import { type ChannelRequest, type ExchangeOptions, exchange } from "../exchange.ts";
 import { AccountRejected, type RequestChannel, type RequestChannelOptions } from "../request-link.ts";
-import { findSmsRefusal, judge } from "./codes.ts";
+import { judge } from "./codes.ts";
 import { countParts, withGsmMarks } from "./parts.ts";
 import { requestOf } from "./request.ts";
 
@@ -92,7 +93,7 @@ export const smsChannel = ({
       isOpen: () => link.state().kind === "open",
       compose: async (message) => composeText(message, await findSettings().catch(fail)),
       send,
-      findRefusal: findSmsRefusal,
+      findRefusal: (code) => findRefusal("sms", code),
     },
   };
 };

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { isAmbiguous, isOfAccount, refusalOf, refusals } from "#lib/channels/cloud-api/codes.ts";
+import { isAmbiguous, isOfAccount, refusals } from "#lib/channels/cloud-api/codes.ts";
+import { findRefusal } from "#lib/channels/codes.ts";
 import { actions } from "#lib/channels/platform-codes.ts";
 
 test.each([
@@ -10,7 +11,7 @@ test.each([
   [["132000", "132001", "132005", "132007", "132012", "132015", "132016", "132018"], "fail"],
   [["1", "999999", "constructor", ""], "fail"],
 ] as const)("codes %j have the action %s", (codes, action) => {
-  expect(codes.map((code) => refusalOf(code).action)).toEqual(codes.map(() => action));
+  expect(codes.map((code) => findRefusal("cloud-api", code).action)).toEqual(codes.map(() => action));
 });
 
 test("no code is about both a message and the account, or has an outcome that is not known", () => {
