@@ -11,18 +11,46 @@ export interface TemporaryDatabase {
   connect(address: Address): postgres.Sql;
 }
 
-/**
- * An empty database on the city's server, where the roles exist already.
- *
- * @param onEnd registers its removal. Default: at the end of the test.
- */
-export const createEmptyDatabase = async (
-  onEnd: (remove: () => Promise<void>) => void = onTestFinished,
+const options = { max: 1, fetch_types: false, prepare: false, onnotice: () => {} };
+
+/** With the schema. Databases of tests are copies of it, in a tenth of the time that the migrations take. */
+const source = "test_source";
+
+/** Creates the {@link source}, once for each server. */
+const makeSource = async (server: postgres.Sql): Promise<void> => {
+  await server`select pg_advisory_lock(hashtext(${source}))`;
+  const [exists] = await server`select from pg_database where datname = ${source}`;
+  if (!exists) {
+    const partial = `${source}_partial`;
+    await server.unsafe(`create database ${partial}`);
+    const admin = postgres(inject("city").adminUrl.replace(/\/municipal$/, `/${partial}`), options);
+    await migrate(admin).finally(() => admin.end());
+    await server.unsafe(`alter database ${partial} rename to ${source}`);
+  }
+  await server`select pg_advisory_unlock(hashtext(${source}))`;
+};
+
+/** A copy has neither the privileges nor the settings that belong to the database itself. */
+const copySource = async (server: postgres.Sql, name: string): Promise<void> => {
+  await server.unsafe(`create database ${name} template ${source}`);
+  const superuser = postgres(inject("city").superuserUrl, options);
+  await superuser`
+    with copy as (
+      update pg_database copy set datacl = source.datacl from pg_database source
+      where copy.datname = ${name} and source.datname = ${source} returning copy.oid, source.oid source
+    )
+    insert into pg_db_role_setting
+    select copy.oid, setrole, setconfig from copy join pg_db_role_setting on setdatabase = source`;
+  await superuser.end();
+};
+
+const create = async (
+  fill: (server: postgres.Sql, name: string) => Promise<unknown>,
+  onEnd: (remove: () => Promise<void>) => void,
 ): Promise<TemporaryDatabase> => {
   const name = `test_${Math.random().toString(36).slice(2)}`;
-  const options = { max: 1, fetch_types: false, prepare: false, onnotice: () => {} };
   const server = postgres(inject("city").adminUrl, options);
-  await server.unsafe(`create database ${name}`);
+  await fill(server, name);
   const connections: postgres.Sql[] = [];
   onEnd(async () => {
     await Promise.all(connections.map((sql) => sql.end()));
@@ -42,12 +70,17 @@ export const createEmptyDatabase = async (
   return { name, urlFor, connect };
 };
 
+/**
+ * An empty database on the city's server, where the roles exist already.
+ *
+ * @param onEnd registers its removal. Default: at the end of the test.
+ */
+export const createEmptyDatabase = (onEnd: Parameters<typeof create>[1] = onTestFinished) =>
+  create((server, name) => server.unsafe(`create database ${name}`), onEnd);
+
 /** As {@link createEmptyDatabase}, with the schema. */
-export const createDatabase = async (
-  onEnd?: Parameters<typeof createEmptyDatabase>[0],
-): Promise<TemporaryDatabase> => {
-  const database = await createEmptyDatabase(onEnd);
-  const admin = database.connect("adminUrl");
-  await migrate(admin).finally(() => admin.end());
-  return database;
-};
+export const createDatabase = (onEnd: Parameters<typeof create>[1] = onTestFinished) =>
+  create(async (server, name) => {
+    await makeSource(server);
+    await copySource(server, name);
+  }, onEnd);
