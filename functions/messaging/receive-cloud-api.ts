@@ -1,7 +1,7 @@
 import { prepare } from "#lib/cached.ts";
+import { channelAccounts, listCloudApiAccounts } from "#lib/channels/accounts.ts";
+import { readNotification } from "#lib/channels/cloud-api/webhook.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
-import { channelAccounts, listCloudApiAccounts } from "#lib/messaging/channel-accounts.ts";
-import { readNotification } from "#lib/messaging/cloud-api-webhook.ts";
 import { passOn, prepareMessenger } from "#lib/messaging/messenger-client.ts";
 import { receiveCloudApi as route } from "#lib/routes/webhooks.ts";
 

@@ -1,8 +1,8 @@
 import { prepare } from "#lib/cached.ts";
+import { channelAccounts } from "#lib/channels/accounts.ts";
+import { takeReports } from "#lib/channels/sms/webhook.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
-import { channelAccounts } from "#lib/messaging/channel-accounts.ts";
 import { prepareMessenger } from "#lib/messaging/messenger-client.ts";
-import { takeReports } from "#lib/messaging/sms-reports.ts";
 import { reportSms as route } from "#lib/routes/webhooks.ts";
 
 prepare(channelAccounts);

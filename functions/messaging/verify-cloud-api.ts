@@ -1,8 +1,8 @@
 import { prepare } from "#lib/cached.ts";
+import { channelAccounts, listCloudApiAccounts } from "#lib/channels/accounts.ts";
 import { ApiError } from "#lib/errors/api-error.ts";
 import { noAccess } from "#lib/errors/table.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
-import { channelAccounts, listCloudApiAccounts } from "#lib/messaging/channel-accounts.ts";
 import { isSameText } from "#lib/opaque-token.ts";
 import { PlainReply } from "#lib/routes/route.ts";
 import { verifyCloudApi as route } from "#lib/routes/webhooks.ts";

@@ -1,4 +1,4 @@
-import { type ChannelName, channelNames } from "#lib/messaging/channel.ts";
+import { type ChannelName, channelNames, channels } from "#lib/messaging/channel.ts";
 import {
   type AccountSummary,
   type AccountTerms,
@@ -59,17 +59,14 @@ const list = async (directory: Directory): Promise<Reply> => {
   return { text: format(accounts), json: { accounts: [...accounts] } };
 };
 
-const settings =
-  "Put its settings into the secret messenger-channels; within a minute the console says whether it can be used.";
-const nextSteps: Readonly<Record<ChannelName, string>> = {
-  whatsapp: "Link its number in the console: choose the account there.",
-  "cloud-api": settings,
-  sms: settings,
-};
+const nextStep = (channel: ChannelName): string =>
+  channels[channel].isLinked
+    ? "Link its number in the console: choose the account there."
+    : "Put its settings into the secret messenger-channels; within a minute the console says whether it can be used.";
 
 const add = (name: string, terms: AccountTerms) => async (directory: Directory) => {
   if (!(await directory.add(name, terms))) throw new CommandError(`The account ${name} exists already.`);
-  return show(directory, name, `\n\n${nextSteps[terms.channel ?? "whatsapp"]}`);
+  return show(directory, name, `\n\n${nextStep(terms.channel ?? "whatsapp")}`);
 };
 
 const problems = {

@@ -1,13 +1,12 @@
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
-import type { Refusal } from "./platform-codes.ts";
 
 /** The platform's answer to a message. */
 export type SendOutcome =
   /** With the platform's own id of the message, where it makes one. */
   | { readonly outcome: "acked"; readonly reference?: string | undefined }
   /** With the platform's error code, such as 463: no new contacts for now. Nothing of the message was sent. */
-  | { readonly outcome: "refused"; readonly code: string };
+  | { readonly outcome: "rejected"; readonly code: string };
 
 /** How the platform limits messages to new contacts. What is absent is not known. */
 export interface Limits {
@@ -49,8 +48,6 @@ export interface Channel {
   send(payload: Uint8Array, message: Outgoing): Promise<SendOutcome>;
   /** Queries the limits of the connected account, where the platform has any. */
   fetchLimits?(): Promise<Limits>;
-  /** What a code of {@link SendOutcome} says, and what is done about it. */
-  findRefusal(code: string): Refusal;
 }
 
 /** The channel has no form for a message, such as a picture without a caption as SMS. */
@@ -136,7 +133,7 @@ export type ConnectionState = {
   | { readonly kind: "open"; readonly as: string }
   /** An operator has removed the link; pairing starts again. */
   | { readonly kind: "unpaired" }
-  /** No login is tried until an operator acts; see platform-codes.ts. */
+  /** No login is tried until an operator acts; see whatsapp/codes.ts. */
   | { readonly kind: "stopped"; readonly code: number }
   /** Another connection has replaced this one; `start()` reclaims it, which only the leader may do. */
   | { readonly kind: "replaced" }

@@ -36,7 +36,7 @@ export interface Connection {
     | ("closed" | "connecting" | "pairing" | "open" | "replaced" | "stopped")
     /** Of an account that is reached by requests. */
     | ("usable" | "unreachable" | "rejected");
-  /** The platform's code for the last connection; see platform-codes.ts. */
+  /** The platform's code for the last connection; see whatsapp/codes.ts. */
   readonly answer?: number | undefined;
   /** When the next login is tried. ISO 8601 with zone. */
   readonly retryAt?: string | undefined;

@@ -1,4 +1,4 @@
-import type { MessageClass, Submission } from "./submission.ts";
+import type { MessageClass, Submission } from "#lib/messaging/submission.ts";
 
 /** The platforms that deliver messages, in the order in which a message goes from one to the next. */
 export const channelNames = ["whatsapp", "cloud-api", "sms"] as const;
@@ -23,10 +23,22 @@ export const channelPolicies: Readonly<Record<MessageClass, ChannelPolicy>> = {
 export const features = ["media", "view_once", "is_forwarded", "duration_seconds", "reply_to"] as const;
 export type Feature = (typeof features)[number];
 
-const missing: Readonly<Record<ChannelName, readonly Feature[]>> = {
-  whatsapp: [],
-  "cloud-api": ["view_once", "is_forwarded", "duration_seconds", "reply_to"],
-  sms: features,
+interface ChannelTraits {
+  /** A phone is linked, and the platform knows nothing of a program: the pace must be that of a person. */
+  readonly isLinked: boolean;
+  /** Recipients see a number of the city; else a name, which several accounts may share. */
+  readonly hasNumber: boolean;
+  readonly lacks: readonly Feature[];
+}
+
+export const channels: Readonly<Record<ChannelName, ChannelTraits>> = {
+  whatsapp: { isLinked: true, hasNumber: true, lacks: [] },
+  "cloud-api": {
+    isLinked: false,
+    hasNumber: true,
+    lacks: ["view_once", "is_forwarded", "duration_seconds", "reply_to"],
+  },
+  sms: { isLinked: false, hasNumber: false, lacks: features },
 };
 
 /** Lists what a channel leaves out of a message. */
@@ -34,4 +46,6 @@ export const listLeftOut = (
   channel: ChannelName,
   message: Pick<Submission, "kind"> & { readonly [F in Exclude<Feature, "media">]?: Submission[F] | null },
 ): Feature[] =>
-  missing[channel].filter((feature) => (feature === "media" ? message.kind !== "text" : message[feature]));
+  channels[channel].lacks.filter((feature) =>
+    feature === "media" ? message.kind !== "text" : message[feature],
+  );

@@ -1,8 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import type { Inbound } from "#lib/channels/channel.ts";
-import { findRefusal } from "#lib/channels/codes.ts";
-import { describeRefusal } from "#lib/channels/platform-codes.ts";
+import { describeRejection } from "#lib/channels/codes.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import type { ChannelEvents, Reply, Report } from "#lib/messaging/channel-events.ts";
 import { applyReport, findReported } from "./outbox/report.ts";
@@ -40,7 +39,7 @@ export const applyEvents = async (
   const [account] = await sql<{ id: number; channel: ChannelName }[]>`
     select id, channel from messaging.account where name = ${name} and channel <> 'whatsapp'`;
   if (!account) return undefined;
-  const describe = (code: string) => describeRefusal(code, findRefusal(account.channel, code));
+  const describe = (code: string) => describeRejection(account.channel, code);
   const apply = async (given: readonly Report[]): Promise<Report[]> => {
     const unknown: Report[] = [];
     for (const report of given)

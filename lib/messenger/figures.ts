@@ -3,7 +3,7 @@ import type postgres from "postgres";
 import type { ConnectionState } from "#lib/channels/channel.ts";
 import { deadline, steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
-import type { ChannelName } from "#lib/messaging/channel.ts";
+import { type ChannelName, channels } from "#lib/messaging/channel.ts";
 import type { Account } from "./account/account.ts";
 import type { Link } from "./open-channel.ts";
 import { type QueueFigures, readQueue } from "./outbox/depth.ts";
@@ -62,7 +62,7 @@ const readLink = (
   channel: ChannelName,
 ): Pick<Figures, "connected" | "unlinked" | "rejected" | "disconnected" | "passkey"> => {
   const { kind } = state;
-  const isRemoved = channel === "whatsapp" && kind === "stopped" && state.code === 401;
+  const isRemoved = channels[channel].isLinked && kind === "stopped" && state.code === 401;
   const isUnlinked = kind === "pairing" || kind === "unpaired" || isRemoved;
   const isRejected = (kind === "stopped" && !isRemoved) || (kind === "closed" && state.code === 402);
   return {

@@ -4,14 +4,16 @@ import type { buildConnector } from "undici";
 import { guardConnector, notMetadata } from "#lib/channels/address-guard.ts";
 import type { Channel, ConnectionState, Inbound, Limits } from "#lib/channels/channel.ts";
 import { cloudApiChannel } from "#lib/channels/cloud-api/cloud-api-channel.ts";
-import { type RequestChannel, RequestLink } from "#lib/channels/request-link.ts";
+import type { CloudApiSettings } from "#lib/channels/cloud-api/settings.ts";
+import { type RequestChannel, type RequestChannelOptions, RequestLink } from "#lib/channels/request-link.ts";
+import type { SmsSettings } from "#lib/channels/sms/settings.ts";
 import { smsChannel } from "#lib/channels/sms/sms-channel.ts";
 import { openAuthState } from "#lib/channels/whatsapp/link/auth-state.ts";
 import { openLoginHolds } from "#lib/channels/whatsapp/link/login-holds.ts";
 import type { WhatsAppSettings } from "#lib/channels/whatsapp/settings.ts";
 import { WhatsApp } from "#lib/channels/whatsapp/whatsapp.ts";
 import { whatsAppChannel } from "#lib/channels/whatsapp/whatsapp-channel.ts";
-import type { CloudApiSettings, SmsSettings } from "#lib/messaging/channel-settings.ts";
+import type { ChannelName } from "#lib/messaging/channel.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
 import type { Account } from "./account/account.ts";
 import type { Metrics } from "./metrics.ts";
@@ -88,17 +90,26 @@ const openWhatsApp = async (options: ChannelOptions, term: Term): Promise<OpenCh
   return { channel, link: whatsApp, whatsApp, start: () => whatsApp.start() };
 };
 
-/** Opens the channel of an account; it does not connect yet. */
-export const openChannel = async (options: ChannelOptions, term: Term): Promise<OpenChannel> => {
-  const { sql, connector = guardConnector({ policy: notMetadata }), findSettings } = options;
-  const { account, signal } = term;
-  const { name, channel: of } = account;
-  if (of === "whatsapp") return openWhatsApp(options, term);
-  const link = new RequestLink(openLoginHolds(sql, account.id));
-  const shared = { sql, link, signal, connector };
-  const { channel, check }: RequestChannel =
-    of === "cloud-api"
-      ? cloudApiChannel({ ...shared, findSettings: () => findSettings(name, of) })
-      : smsChannel({ ...shared, findSettings: () => findSettings(name, of) });
-  return { channel, link, start: () => link.start(check) };
+/** Opens a channel that is reached by requests. */
+const openRequests =
+  <C extends keyof SettingsOf>(
+    name: C,
+    open: (options: RequestChannelOptions<SettingsOf[C]>) => RequestChannel,
+  ) =>
+  async (options: ChannelOptions, { account, signal }: Term): Promise<OpenChannel> => {
+    const { sql, connector = guardConnector({ policy: notMetadata }) } = options;
+    const link = new RequestLink(openLoginHolds(sql, account.id));
+    const findSettings = () => options.findSettings(account.name, name);
+    const { channel, check } = open({ sql, link, signal, connector, findSettings });
+    return { channel, link, start: () => link.start(check) };
+  };
+
+const openers: Readonly<Record<ChannelName, typeof openWhatsApp>> = {
+  whatsapp: openWhatsApp,
+  "cloud-api": openRequests("cloud-api", cloudApiChannel),
+  sms: openRequests("sms", smsChannel),
 };
+
+/** Opens the channel of an account; it does not connect yet. */
+export const openChannel = (options: ChannelOptions, term: Term): Promise<OpenChannel> =>
+  openers[term.account.channel](options, term);

@@ -10,6 +10,7 @@ import { type Connection, readConsoleState } from "#lib/console/state.ts";
 import { isDatabaseUp } from "#lib/db/outage.ts";
 import { steadyNow } from "#lib/deadline.ts";
 import { ApiError } from "#lib/errors/api-error.ts";
+import { channels } from "#lib/messaging/channel.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import { setPreference, type Wish } from "#lib/notification/opt-out.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
@@ -31,14 +32,14 @@ export interface OperatorConsoleOptions {
   readonly jobs: readonly string[];
 }
 
-/** Describes the connection for the console; unknown unless this task is the leader. */
 /** Of an account that is reached by requests. */
 const requestKinds = { open: "usable", stopped: "rejected" } as const;
 
+/** Describes the connection for the console; unknown unless this task is the leader. */
 const describeConnection = ({ account, link }: Partial<Leadership> = {}): Connection => {
   const state = link?.state() ?? { kind: "closed" as const, since: new Date() };
   const since = ((state.kind !== "open" && state.downSince) || state.since).toISOString();
-  if (account && account.channel !== "whatsapp") {
+  if (account && !channels[account.channel].isLinked) {
     const kind = requestKinds[state.kind as keyof typeof requestKinds] ?? "unreachable";
     return { kind, since, answer: state.kind === "stopped" ? state.code : undefined };
   }

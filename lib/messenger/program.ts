@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { fromHttp } from "@aws-sdk/credential-provider-http";
 import { cached } from "#lib/cached.ts";
+import { channelAccounts } from "#lib/channels/accounts.ts";
 import { guardConnector, publicOrLoopback } from "#lib/channels/address-guard.ts";
 import { errorCode, errorName } from "#lib/channels/channel.ts";
 import type { WhatsAppSettings } from "#lib/channels/whatsapp/settings.ts";
@@ -8,7 +9,6 @@ import { findSetting, getSetting } from "#lib/config.ts";
 import type { IssuerSettings } from "#lib/console/login/issuer.ts";
 import { connect } from "#lib/db/pool.ts";
 import { log } from "#lib/log.ts";
-import { channelsSchema } from "#lib/messaging/channel-settings.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { jobs } from "#lib/notification/jobs.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
@@ -37,12 +37,8 @@ const operators = cached("the console's operators", maxAgeMs, () =>
   readSecret(getSetting("CONSOLE_SECRET_ID"), consoleSchema()),
 );
 
-const channels = cached("the settings of the channels", maxAgeMs, () =>
-  readSecret(getSetting("MESSENGER_CHANNELS_SECRET_ID"), channelsSchema()),
-);
-
 const findSettings: ChannelOptions["findSettings"] = async (account, channel) => {
-  const settings = (await channels.get()).accounts[account];
+  const settings = (await channelAccounts.get())[account];
   if (settings?.channel === channel) return settings as never;
   throw new Error(`the secret of the channels has no settings of ${channel} for the account ${account}`);
 };

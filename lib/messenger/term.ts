@@ -3,6 +3,7 @@ import type { Channel, Inbound } from "#lib/channels/channel.ts";
 import type { WhatsApp } from "#lib/channels/whatsapp/whatsapp.ts";
 import { steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
+import { channels } from "#lib/messaging/channel.ts";
 import { isOptedOut } from "#lib/notification/opt-out.ts";
 import { type Account, recordConnection, recordNumber } from "./account/account.ts";
 import { reportFigures, SendCounter } from "./figures.ts";
@@ -46,8 +47,8 @@ export interface TermOptions extends Omit<ChannelOptions, "metrics"> {
   readonly leaderships: Map<number, Leadership>;
 }
 
-/** A gateway's accounts may share the name that recipients see. */
-const numberOf = ({ name, channel }: Account, as: string): string => (channel === "sms" ? `sms:${name}` : as);
+const numberOf = ({ name, channel }: Account, as: string): string =>
+  channels[channel].hasNumber ? as : `${channel}:${name}`;
 
 /** Of a value that the database rejects: its log is all that is left of it. */
 const logged = () => {};

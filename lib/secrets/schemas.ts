@@ -6,6 +6,11 @@ import { hashPattern } from "#lib/password-hash.ts";
  * zod's calls at module level are never tree-shaken.
  */
 
+export const httpUrl = () => z.string().check(z.regex(/^https?:\/\/[^\s]+$/), z.maxLength(2_048));
+
+/** A text that is not empty. */
+export const textOf = (maxLength = 2_048) => z.string().check(z.minLength(1), z.maxLength(maxLength));
+
 /** `version` is stored beside each digest, so that the pepper can change and old rows stay comparable. */
 export const pepperSchema = () => z.object({ version: z.int(), pepper: z.string().check(z.minLength(32)) });
 

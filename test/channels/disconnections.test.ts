@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { disconnections, findDisconnection, type Reaction, unscanned } from "#lib/channels/platform-codes.ts";
+import { disconnections, findDisconnection, type Reaction, unscanned } from "#lib/channels/whatsapp/codes.ts";
 
 const does: Readonly<Record<Reaction, string>> = {
   restart: "reconnects at once",

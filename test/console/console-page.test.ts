@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { findRefusal } from "#lib/channels/codes.ts";
-import { describeRefusal } from "#lib/channels/platform-codes.ts";
+import { describeRejection } from "#lib/channels/codes.ts";
 import { languages } from "#lib/console/words/language.ts";
 import { operator } from "../steps/console.ts";
 import { connected, pairing, qrText } from "../steps/console-state.ts";
@@ -138,7 +137,7 @@ test.each([
     const { get, messenger } = await openLoggedIn();
     const state = connected();
     const [message = expect.fail("has no message")] = state.messages;
-    const reason = describeRefusal(code, findRefusal(channel, code));
+    const reason = describeRejection(channel, code);
     messenger.state = { ...state, messages: [{ ...message, state: "FAILED", reason, code, channel }] };
     const { body } = await get("", { "accept-language": "id" });
     expect(body).toContain(says);
@@ -149,7 +148,7 @@ test.each([
 
 test("every code of every channel has words of its own in Indonesian", () => {
   const list = (language: "en" | "id") =>
-    Object.entries(languages[language].refusals).flatMap(([channel, rows]) =>
+    Object.entries(languages[language].rejections).flatMap(([channel, rows]) =>
       Object.entries(rows).map(([code, { says, operator }]) => ({
         row: `${channel} ${code}`,
         says,

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { findRefusal } from "#lib/channels/codes.ts";
-import { describeRefusal } from "#lib/channels/platform-codes.ts";
+import { describeRejection } from "#lib/channels/codes.ts";
 import { type ConsoleState, readConsoleState } from "#lib/console/state.ts";
 import { steadyNow } from "#lib/deadline.ts";
 import { setPaused } from "#lib/messenger/outbox/depth.ts";
@@ -61,7 +60,7 @@ describe("the state of the outbox", () => {
     const { sql, connectConsole } = await createMessengerDatabase();
     const reason = reasons.notRegistered;
     await sql`
-      insert into messaging.message (id, sender, kind, phone, content, expires_at, state, reason, refusals, account, changed_at)
+      insert into messaging.message (id, sender, kind, phone, content, expires_at, state, reason, rejections, account, changed_at)
       select 'm' || n, 'api:test', 'text', '6281200000001', '{}', now(),
         case when n in (1, 2, 3) or n > 7 then 'FAILED' else 'SENT' end, case when n > 9 then ${reason} when n > 7 then 'x' end,
         case when n in (8, 9) then '{"code": "463", "count": 1}'::jsonb end, (select id from messaging.account),
@@ -93,7 +92,7 @@ describe("the state of the outbox", () => {
 
   test("contains the code and channel of a message that failed with its first rejection", async () => {
     const { sql, connectConsole } = await createMessengerDatabase();
-    const reason = describeRefusal("131056", findRefusal("cloud-api", "131056"));
+    const reason = describeRejection("cloud-api", "131056");
     await sql`update messaging.account set channel = 'cloud-api'`;
     await sql`
       insert into messaging.message (id, sender, kind, phone, content, expires_at, state, reason, account)

@@ -1,6 +1,7 @@
 import postgres from "postgres";
+import type { CloudApiSettings } from "#lib/channels/cloud-api/settings.ts";
+import type { SmsSettings } from "#lib/channels/sms/settings.ts";
 import { types } from "#lib/db/credentials.ts";
-import type { CloudApiSettings, SmsSettings } from "#lib/messaging/channel-settings.ts";
 import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import type { Pace } from "#lib/messenger/send/pace.ts";
 import type { TaskOptions } from "#lib/messenger/task.ts";

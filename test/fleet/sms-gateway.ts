@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import * as z from "zod/mini";
-import { type SmsSettings, smsSchema } from "#lib/messaging/channel-settings.ts";
+import { type SmsSettings, smsSchema } from "#lib/channels/sms/settings.ts";
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
 
 /** An SMS that a gateway has taken. */

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { describeRefusal } from "#lib/channels/platform-codes.ts";
+import { describeRejection } from "#lib/channels/codes.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import { applyReport } from "#lib/messenger/outbox/report.ts";
@@ -57,7 +57,8 @@ const idsIn = async (pattern: string) => {
 };
 const untilSettled = () =>
   expect.poll(() => idsIn("SENT|UNCERTAIN"), { timeout: 300_000 }).toHaveLength(count);
-const report = (id: string) => applyReport(sql, firstAccount, { id, state: "DELIVERED" }, describeRefusal);
+const report = (id: string) =>
+  applyReport(sql, firstAccount, { id, state: "DELIVERED" }, (code) => describeRejection("cloud-api", code));
 
 /** By the number of the request: the gateway has the message, or has not, when the task is killed. */
 const failureModes: Readonly<Record<number, FailureMode>> = {

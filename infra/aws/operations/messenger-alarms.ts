@@ -1,7 +1,7 @@
 import { Duration } from "aws-cdk-lib";
 import { MathExpression } from "aws-cdk-lib/aws-cloudwatch";
 import type { FargateService } from "aws-cdk-lib/aws-ecs";
-import { passkeyRequired } from "#lib/channels/platform-codes.ts";
+import { passkeyRequired } from "#lib/channels/whatsapp/codes.ts";
 import type { Figures } from "#lib/messenger/figures.ts";
 import { tooOldSeconds } from "#lib/messenger/outbox/depth.ts";
 import type { Config } from "../config.ts";

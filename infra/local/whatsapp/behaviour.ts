@@ -23,7 +23,7 @@ export const Behaviour = z.strictObject({
   dropUndelivered: z._default(count, 0),
   /**
    * Rejects messages with this code: all, the next few, or only those to a number. 400, 463, 475 and 479 have their threads
-   * in lib/channels/platform-codes.ts. 421 and 500 are in WhatsApp Web's `NackReason`
+   * in lib/channels/whatsapp/codes.ts. 421 and 500 are in WhatsApp Web's `NackReason`
    * (`WAWebCreateNackFromStanza`: StaleGroupAddressingMode, UnhandledError), other 5xx in `NACK_REASONS` of Baileys'
    * lib/Utils/decode-wa-message.js. No thread describes 429 or 503 for a message: they are what queries get ("rate-overlimit",
    * Baileys #797; "service-unavailable", whatsmeow #53).
@@ -142,7 +142,7 @@ export const ackDelayOf = ({ slowNumber, ackDelayMs }: Behaviour, number: string
   slowNumber && slowNumber.to === number ? slowNumber.ackDelayMs : ackDelayMs;
 
 /** Returns the code with which a message to this number is rejected, if any. */
-export const refusalOf = ({ nack }: Behaviour, number: string): number | undefined => {
+export const nackOf = ({ nack }: Behaviour, number: string): number | undefined => {
   if (!nack || (nack.to !== undefined && nack.to !== number) || nack.messages === 0) return undefined;
   if (nack.messages !== undefined) nack.messages -= 1;
   return nack.code;

@@ -37,7 +37,7 @@ export type Contacts = z.infer<typeof Contacts>;
 const isLid = (jid: string) => jid.endsWith("@lid");
 
 /** Returns the code with which a message to this address is rejected, if any. */
-export const refusalOfAddress = ({ reachedBy }: Contacts, to: string): number | undefined => {
+export const nackOfAddress = ({ reachedBy }: Contacts, to: string): number | undefined => {
   if (reachedBy === "lid" && !isLid(to)) return 463;
   return reachedBy === "number" && isLid(to) ? 400 : undefined;
 };

@@ -1,7 +1,7 @@
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
-import { ackDelayOf, type Behaviour, type Receipt, refusalOf, spend } from "./behaviour.ts";
+import { ackDelayOf, type Behaviour, nackOf, type Receipt, spend } from "./behaviour.ts";
 import type { Connection } from "./connection.ts";
-import { receiptAddress, refusalOfAddress } from "./contacts.ts";
+import { nackOfAddress, receiptAddress } from "./contacts.ts";
 import type { NewChatLimits } from "./new-chats.ts";
 import type { Phone } from "./phone.ts";
 import type { Account, Device } from "./phone-account.ts";
@@ -60,8 +60,8 @@ export class Delivery {
     if (spend(behaviour, "dropUndelivered")) return connection.drop();
     const recipient = this.#directory.find(to);
     const ackDelayMs = ackDelayOf(behaviour, recipient?.number);
-    const refusal = recipient ? this.#refusalOf(message, recipient) : noAccount;
-    if (refusal) return this.#after(ackDelayMs, () => this.#acknowledge(connection, id, to, refusal));
+    const nack = recipient ? this.#nackOf(message, recipient) : noAccount;
+    if (nack) return this.#after(ackDelayMs, () => this.#acknowledge(connection, id, to, nack));
 
     if (recipient) this.#newChats.record(recipient.number);
     this.#sent.set(id, { device, to: recipient ? receiptAddress(behaviour.contacts, to, recipient) : to });
@@ -80,7 +80,7 @@ export class Delivery {
       this.#after(wait, () => void this.askAgain(id).catch(() => {}));
   }
 
-  #refusalOf(message: BinaryNode, recipient: Phone): number | undefined {
+  #nackOf(message: BinaryNode, recipient: Phone): number | undefined {
     const { number, queries } = recipient;
     const behaviour = this.#behaviour();
     const { stale } = behaviour;
@@ -92,14 +92,14 @@ export class Delivery {
     }
     const copies = getBinaryNodeChildren(getBinaryNodeChild(message, "participants"), "to");
     if (copies.some(({ attrs: { jid = "" } }) => !this.#isLinked(jid))) return outdatedDevices;
-    const refusal =
-      refusalOf(behaviour, number) ??
-      refusalOfAddress(behaviour.contacts, message.attrs.to ?? "") ??
-      this.#newChats.refusalOf(number);
+    const nack =
+      nackOf(behaviour, number) ??
+      nackOfAddress(behaviour.contacts, message.attrs.to ?? "") ??
+      this.#newChats.nackOf(number);
     // a message that is repeated for one device has no list, and needs no token
     const demand = getBinaryNodeChild(message, "participants") && behaviour.tokens;
-    if (refusal || !demand) return refusal;
-    return this.#tokens.refusalOf(demand, message, recipient);
+    if (nack || !demand) return nack;
+    return this.#tokens.nackOf(demand, message, recipient);
   }
 
   #isLinked(device: string): boolean {

@@ -45,7 +45,7 @@ export class NewChatLimits {
   }
 
   /** @returns the code with which a message to the number is rejected, if any. */
-  refusalOf(number: string): number | undefined {
+  nackOf(number: string): number | undefined {
     if (this.#known.has(number)) return undefined;
     const { cap } = this.#behaviour().newChats;
     if (this.#lockEnd() > 0) return locked;

@@ -69,7 +69,7 @@ export class PrivacyTokens {
   }
 
   /** Returns the code with which a message is rejected for its missing token, if any. */
-  refusalOf(demand: TokenDemand, message: BinaryNode, { lid }: Phone): number | undefined {
+  nackOf(demand: TokenDemand, message: BinaryNode, { lid }: Phone): number | undefined {
     const theirs = this.#received.get(lid)?.equals(bytesOf(getBinaryNodeChild(message, "tctoken")));
     if (theirs || (!demand.theirs && this.#given.get(lid)?.includes(weekNow()))) return undefined;
     if (demand.free === 0) return 463;

@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
-import type { CloudApiSettings } from "#lib/messaging/channel-settings.ts";
+import type { CloudApiSettings } from "#lib/channels/cloud-api/settings.ts";
 import { priorities } from "#lib/messaging/submission.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { ChannelFailure, type SendOutcome, Unsendable } from "../channel.ts";
-import { findRefusal } from "../codes.ts";
 import { AccountRejected, type RequestChannel, type RequestChannelOptions } from "../request-link.ts";
 import { isAmbiguous, isOfAccount } from "./codes.ts";
 import { type Answer, graphClient } from "./graph.ts";
@@ -43,7 +42,7 @@ const judge = ({ status, json, code }: Answer): SendOutcome => {
     return { outcome: "acked", reference: accepted.data.messages[0].id };
   if (code === undefined || isAmbiguous(status, code)) throw new ChannelFailure("no-answer", true);
   if (isOfAccount(code)) throw new ChannelFailure("not-connected", false);
-  return { outcome: "refused", code: String(code) };
+  return { outcome: "rejected", code: String(code) };
 };
 
 const lasting: readonly string[] = ["not-connected", "connection-lost", "no-answer"];
@@ -111,7 +110,6 @@ export const cloudApiChannel = (
       isOpen: () => link.state().kind === "open",
       compose: (message, address) => doubting(compose(message, address)),
       send: (payload) => doubting(send(payload)),
-      findRefusal: (code) => findRefusal("cloud-api", code),
     },
     async check(checking) {
       const settings = await options.findSettings();

@@ -1,4 +1,4 @@
-import type { Refusal } from "../platform-codes.ts";
+import type { Rejection } from "../rejection.ts";
 
 const ofTemplate = (says: string, operator: string) => ({ says, action: "fail", operator }) as const;
 const wait = "Nothing, unless it lasts for an hour: then look at the platform's status page.";
@@ -9,7 +9,7 @@ const report = "Report it to the developers.";
  *
  * @see https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes
  */
-export const refusals = {
+export const rejections = {
   "4": {
     says: "the app calls the platform too often",
     action: "slow-down",
@@ -147,7 +147,7 @@ export const refusals = {
   "135000": { says: "the request has failed for an unknown reason", action: "fail", operator: report },
   "2494100": { says: "the number is in maintenance", action: "slow-down", operator: wait },
   other: { says: "no reason given", action: "fail", operator: "Report the code to the developers." },
-} satisfies Record<string, Refusal>;
+} satisfies Record<string, Rejection>;
 
 /**
  * Codes about token, account or number, which every message would get: no authentication (0, 190, HTTP 401), no permission
@@ -166,4 +166,4 @@ export const isOfAccount = (code: number): boolean =>
  * 131016), of which the documentation says no more than to try again, or one with a status of 5xx that is not listed.
  */
 export const isAmbiguous = (status: number, code: number): boolean =>
-  [1, 2, 131000, 131016].includes(code) || (status >= 500 && !Object.hasOwn(refusals, String(code)));
+  [1, 2, 131000, 131016].includes(code) || (status >= 500 && !Object.hasOwn(rejections, String(code)));

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { CloudApiSettings } from "#lib/messaging/channel-settings.ts";
+import type { CloudApiSettings } from "#lib/channels/cloud-api/settings.ts";
 import { parseJson } from "#lib/read-text.ts";
 import { ChannelFailure } from "../channel.ts";
 import { type ChannelRequest, type ExchangeOptions, exchange } from "../exchange.ts";

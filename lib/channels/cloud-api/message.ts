@@ -1,4 +1,4 @@
-import type { CloudApiSettings } from "#lib/messaging/channel-settings.ts";
+import type { CloudApiSettings } from "#lib/channels/cloud-api/settings.ts";
 import { Unsendable } from "../channel.ts";
 
 /** Media that the platform takes. */

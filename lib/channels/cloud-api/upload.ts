@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import type postgres from "postgres";
 import * as z from "zod/mini";
-import type { CloudApiSettings } from "#lib/messaging/channel-settings.ts";
+import type { CloudApiSettings } from "#lib/channels/cloud-api/settings.ts";
 import { findImageHeader } from "#lib/messaging/image-type.ts";
 import { getMedia, readMedia } from "#lib/messenger/outbox/media.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { ChannelFailure, Unsendable } from "../channel.ts";
-import { findRefusal } from "../codes.ts";
+import { findRejection } from "../codes.ts";
 import { compressImage, convertImage } from "../compress-image.ts";
 import { isAmbiguous, isOfAccount } from "./codes.ts";
 import type { Answer, Graph } from "./graph.ts";
@@ -105,7 +105,7 @@ const judge = ({ status, json, code }: Answer): string => {
   if (status === 200 && stored.success) return stored.data.id;
   if (code === undefined || isAmbiguous(status, code)) throw new ChannelFailure("upload-failed", false);
   if (isOfAccount(code)) throw new ChannelFailure("not-connected", false);
-  if (findRefusal("cloud-api", String(code)).action !== "fail")
+  if (findRejection("cloud-api", String(code)).action !== "fail")
     throw new ChannelFailure("upload-failed", false);
   throw new Unsendable(`The platform does not take the media, code ${code}`);
 };

@@ -1,11 +1,11 @@
-import type { SmsSettings } from "#lib/messaging/channel-settings.ts";
-import { findCode, findId, findText, lookUp, readFields } from "#lib/messaging/gateway-fields.ts";
+import { findCode, findId, findText, lookUp, readFields } from "#lib/channels/sms/fields.ts";
+import type { SmsSettings } from "#lib/channels/sms/settings.ts";
 import { ChannelFailure, type SendOutcome } from "../channel.ts";
 import type { ChannelAnswer } from "../exchange.ts";
-import type { Refusal } from "../platform-codes.ts";
+import type { Rejection } from "../rejection.ts";
 
 /** What a rejection of a gateway says, by the HTTP status that it has or stands for; any other code is the gateway's own. */
-export const smsRefusals = {
+export const smsRejections = {
   "402": {
     says: "the account at the SMS gateway has no credit left",
     action: "slow-down",
@@ -23,10 +23,10 @@ export const smsRefusals = {
     operator:
       "Look up the code in the gateway's documentation. If all messages have it, correct the account's settings.",
   },
-} as const satisfies Record<string, Refusal>;
+} as const satisfies Record<string, Rejection>;
 
 /** Whether a code is one of ours rather than a gateway's. */
-const isOwnCode = (code: string): code is keyof typeof smsRefusals => Object.hasOwn(smsRefusals, code);
+const isOwnCode = (code: string): code is keyof typeof smsRejections => Object.hasOwn(smsRejections, code);
 
 /** What an answer says about the message, or about the account. */
 export type Verdict = SendOutcome | { readonly outcome: "account-rejected"; readonly status: number };
@@ -63,9 +63,9 @@ export const judge = (settings: SmsSettings, { status, text }: ChannelAnswer): V
   const meaning = lookUp(statuses, said) ?? lookUp(statuses, String(status)) ?? (isSuccess ? 400 : status);
   if (meaning === 401 || meaning === 403) return { outcome: "account-rejected", status: meaning };
   if (meaning < 400 || meaning >= 500 || meaning === 408) return leaveOpen(`STATUS_${meaning}`);
-  if (isOwnCode(String(meaning))) return { outcome: "refused", code: String(meaning) };
+  if (isOwnCode(String(meaning))) return { outcome: "rejected", code: String(meaning) };
   const codes = [findCode(fields, settings.code), findCode(fields, accepted?.field)];
   // a gateway's own number 429 is not the status 429
   const code = codes.find((one) => one !== undefined && !isOwnCode(one)) ?? String(meaning);
-  return { outcome: "refused", code };
+  return { outcome: "rejected", code };
 };

@@ -1,4 +1,4 @@
-import type { SmsSettings } from "#lib/messaging/channel-settings.ts";
+import type { SmsSettings } from "#lib/channels/sms/settings.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import type { ChannelRequest } from "../exchange.ts";
 import { countParts } from "./parts.ts";

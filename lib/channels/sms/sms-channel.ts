@@ -1,8 +1,7 @@
+import type { SmsSettings } from "#lib/channels/sms/settings.ts";
 import { steadyNow } from "#lib/deadline.ts";
-import type { SmsSettings } from "#lib/messaging/channel-settings.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { ChannelFailure, type SendOutcome, Unsendable } from "../channel.ts";
-import { findRefusal } from "../codes.ts";
 import { type ChannelRequest, type ExchangeOptions, exchange } from "../exchange.ts";
 import { AccountRejected, type RequestChannel, type RequestChannelOptions } from "../request-link.ts";
 import { judge } from "./codes.ts";
@@ -93,7 +92,6 @@ export const smsChannel = ({
       isOpen: () => link.state().kind === "open",
       compose: async (message) => composeText(message, await findSettings().catch(fail)),
       send,
-      findRefusal: (code) => findRefusal("sms", code),
     },
   };
 };

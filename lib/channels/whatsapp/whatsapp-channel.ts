@@ -7,7 +7,6 @@ import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import type { payloadStore } from "#lib/messenger/outbox/payload.ts";
 import type { Channel } from "../channel.ts";
 import { compressImage } from "../compress-image.ts";
-import { refusalOf } from "../platform-codes.ts";
 import { previewImage } from "../preview.ts";
 import { fetchLimits } from "./limits.ts";
 import { refreshRecipient } from "./message/recipient.ts";
@@ -59,6 +58,5 @@ export const whatsAppChannel = (
     },
     send: (payload) => platform.send(payload, signal),
     fetchLimits: () => platform.query(fetchLimits),
-    findRefusal: refusalOf,
   };
 };

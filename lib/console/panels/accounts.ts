@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import { type Html, html } from "#lib/html.ts";
+import { channels as ofChannel } from "#lib/messaging/channel.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import { type AccountSummary, summarizeAccounts } from "#lib/messenger/account/account-admin.ts";
 import { hiddenUnless, renderTable, type View } from "../view.ts";
@@ -16,7 +17,8 @@ const describe = (account: AccountSummary, view: View): string => {
   const { accounts, conditions } = words;
   if (account.name === state?.account && state.leader) return conditions[findCondition(view).name].label;
   if (account.holdCode !== null) return accounts.held(account.holdCode);
-  if (account.channel !== "whatsapp") return account.number === null ? accounts.unchecked : accounts.usable;
+  if (!ofChannel[account.channel].isLinked)
+    return account.number === null ? accounts.unchecked : accounts.usable;
   return account.number === null ? accounts.unlinked : accounts.linked;
 };
 
@@ -34,7 +36,7 @@ const renderAccount = (account: AccountSummary, view: View): Html => {
 <td role="cell" data-label="${columns.channel}">${channels[channel]}</td>
 <td role="cell" data-label="${columns.pool}">${pool}</td>
 <td role="cell" data-label="${columns.state}">${states[account.state]}</td>
-<td role="cell" data-label="${columns.number}" class="phone">${(channel !== "sms" && number) || "–"}</td>
+<td role="cell" data-label="${columns.number}" class="phone">${(ofChannel[channel].hasNumber && number) || "–"}</td>
 <td role="cell" data-label="${columns.connection}">${describe(account, view)}</td>
 <td role="cell" data-label="${columns.waiting}">${waiting.toLocaleString(words.locale)}</td>
 <td role="cell" data-label="${columns.page}">${button}</td>

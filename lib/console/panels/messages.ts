@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { rejectedWith } from "#lib/channels/platform-codes.ts";
+import { rejectedWith } from "#lib/channels/codes.ts";
 import { type Html, html } from "#lib/html.ts";
 import { maskPhone, readLocalNumber } from "#lib/messaging/phone.ts";
 import { readPhone } from "#lib/messaging/phone-reading.ts";
@@ -8,7 +8,7 @@ import { priorities } from "#lib/messaging/submission.ts";
 import { type MessageSummary, type Obstacle, reasons } from "#lib/messenger/outbox/message.ts";
 import type { MessageFilter } from "../login/operator-login.ts";
 import { formatSeconds, formatTime, hiddenUnless, renderAge, renderTable, type View } from "../view.ts";
-import { adviceOfRefusal, describeReason } from "../words/language.ts";
+import { adviceOfRejection, describeReason } from "../words/language.ts";
 
 const maxMessages = 50;
 
@@ -26,7 +26,7 @@ export const readFilter = (query: string, sender: string): MessageFilter => {
 
 /** The code with which the platform has rejected a message `m`: of one that has failed with the first, the reason alone has it. */
 const codeOf = (sql: postgres.ISql) =>
-  sql`coalesce(m.refusals ->> 'code', substring(m.reason from ${`^${rejectedWith("(.+?)")}`}))`;
+  sql`coalesce(m.rejections ->> 'code', substring(m.reason from ${`^${rejectedWith("(.+?)")}`}))`;
 
 /** Lists the latest messages, newest first. Reads no text, and only masked numbers. */
 export const listMessages = (sql: postgres.ISql, { id, phone, sender }: MessageFilter) => sql<
@@ -65,7 +65,7 @@ export const countFailures = async (sql: postgres.ISql): Promise<Failures> => {
       coalesce(a.name, '-') as account, m.changed_at as at
     from (
       -- thousands of a bulk run, accepted later, may wait or be cancelled
-      select seq, state, refusals, reason, sender, account, changed_at
+      select seq, state, rejections, reason, sender, account, changed_at
       from messaging.message
       -- a reminder that expires is a matter of the queue
       where (state in ('SENT', 'DELIVERED', 'READ', 'FAILED') or state = 'EXPIRED' and priority <= ${priorities.transactional})
@@ -156,7 +156,7 @@ const renderMessage = (message: MessageSummary, view: View): Html => {
   const tone = reason && tones[state] === "good" ? "bad" : tones[state];
   const said = tones[state] === "good" && !reason ? "" : describeReason(words, message);
   return html`<tr id="message-${id}" role="row">
-<td role="cell"><span class="state ${tone}">${state}</span>${states && html` <span class="muted">${states[state]}</span>`}${said && html` <span class="reason">${said}</span>`}${said && code && html` <span class="reason">${advice} ${adviceOfRefusal(words, channel, code)}</span>`}${obstacles && renderObstacles(obstacles, view)}</td>
+<td role="cell"><span class="state ${tone}">${state}</span>${states && html` <span class="muted">${states[state]}</span>`}${said && html` <span class="reason">${said}</span>`}${said && code && html` <span class="reason">${advice} ${adviceOfRejection(words, channel, code)}</span>`}${obstacles && renderObstacles(obstacles, view)}</td>
 <td role="cell" data-label="${columns.to}" data-cell="to" class="phone">${phone}</td>
 <td role="cell" data-label="${columns.sender}" data-cell="sender" class="long">${sender}</td>
 <td role="cell" data-label="${columns.kind}">${kinds[kind]}</td>

@@ -1,4 +1,4 @@
-import { findDisconnection } from "#lib/channels/platform-codes.ts";
+import { findDisconnection } from "#lib/channels/whatsapp/codes.ts";
 import { type Html, html } from "#lib/html.ts";
 import { disabledUnless, formatSeconds, formatTime, hiddenUnless, may, type View } from "../view.ts";
 import type { Words } from "../words/en.ts";

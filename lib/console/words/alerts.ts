@@ -1,4 +1,4 @@
-import { refusals } from "#lib/channels/platform-codes.ts";
+import { rejections } from "#lib/channels/whatsapp/codes.ts";
 
 const en = {
   heading: "What is wrong",
@@ -44,7 +44,7 @@ const en = {
   tooFast: {
     what: (end: string) =>
       `WhatsApp says that the account sends too fast: nothing is sent until ${end}; messages stay queued.`,
-    todo: refusals["429"].operator,
+    todo: rejections["429"].operator,
   },
   outage: {
     what: (service: string) => `${service} stay queued.`,

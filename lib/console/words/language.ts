@@ -1,5 +1,4 @@
-import { findRow } from "#lib/channels/codes.ts";
-import { rejectedWith } from "#lib/channels/platform-codes.ts";
+import { findRow, rejectedWith } from "#lib/channels/codes.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import { type MessageSummary, type ReasonName, reasons } from "#lib/messenger/outbox/message.ts";
 import type { Connection } from "../state.ts";
@@ -45,9 +44,9 @@ export const adviceOf = (
 const names = Object.keys(reasons) as ReasonName[];
 
 /** What is said of a code with which a channel's platform rejects a message. */
-const adviceOfCode = ({ refusals }: Words, channel: ChannelName, code: string) => {
-  const rows: Readonly<Record<string, Words["passkey"]>> = refusals[channel];
-  return rows[findRow(channel, code)] ?? refusals[channel].other;
+const adviceOfCode = ({ rejections }: Words, channel: ChannelName, code: string) => {
+  const rows: Readonly<Record<string, Words["passkey"]>> = rejections[channel];
+  return rows[findRow(channel, code)] ?? rejections[channel].other;
 };
 
 /** Translates the reason of a message as it is stored. */
@@ -64,5 +63,5 @@ export const describeReason = (
 };
 
 /** What the operator does about a rejection. */
-export const adviceOfRefusal = (words: Words, channel: ChannelName, code: string): string =>
+export const adviceOfRejection = (words: Words, channel: ChannelName, code: string): string =>
   adviceOfCode(words, channel, code).operator;

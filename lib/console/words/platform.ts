@@ -1,10 +1,10 @@
-import { refusals } from "#lib/channels/codes.ts";
+import { rejections } from "#lib/channels/codes.ts";
 import {
   disconnections,
   passkeyRequired,
   unknownDisconnection,
   unscanned,
-} from "#lib/channels/platform-codes.ts";
+} from "#lib/channels/whatsapp/codes.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import { reasons } from "#lib/messenger/outbox/message.ts";
 
@@ -20,7 +20,7 @@ const en = {
   disconnections: { ...disconnections, unknown: unknownDisconnection } as AdviceByCode<
     typeof disconnections & { unknown: unknown }
   >,
-  refusals: refusals as { readonly [C in ChannelName]: AdviceByCode<(typeof refusals)[C]> },
+  rejections: rejections as { readonly [C in ChannelName]: AdviceByCode<(typeof rejections)[C]> },
   reasons: reasons as Readonly<Record<keyof typeof reasons, string>>,
   refused: (code: string, says: string) => `rejected by the platform, code ${code}: ${says}`,
   refusedBefore: (code: string, says: string) => `rejected before, code ${code}: ${says}`,
@@ -89,7 +89,7 @@ const id: typeof en = {
     515: { says: "WhatsApp meminta koneksi dimulai ulang.", operator: nothing },
     unknown: { says: "WhatsApp atau jaringan terganggu.", operator: nothing },
   },
-  refusals: {
+  rejections: {
     whatsapp: {
       "400": {
         says: "pesan atau alamat penerimanya tidak valid",

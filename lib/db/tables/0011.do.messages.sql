@@ -83,7 +83,7 @@ create table messaging.message (
   number text,
   -- how often the platform has rejected it, by what was done about it, and the last code; how often a service of the
   -- platform has failed for it
-  refusals jsonb,
+  rejections jsonb,
   accepted_at timestamptz not null default now(),
   not_before timestamptz not null default now(),
   -- while a schedule or quiet hours hold it: nothing that looks for the next message reads it. Not not_before, whose index would

@@ -9,7 +9,7 @@ grant usage on schema employee, messaging, notification, resident, audit to muni
 
 grant usage on schema messaging, notification to municipal_console;
 
-grant select (id, seq, sender, kind, phone, priority, state, reason, attempts, epoch, pool, account, refusals, accepted_at,
+grant select (id, seq, sender, kind, phone, priority, state, reason, attempts, epoch, pool, account, rejections, accepted_at,
   not_before, held_until, expires_at, changed_at, sent_at, quiet_hours, run, is_open, lane, queue)
   on messaging.message to municipal_console;
 grant select (paused, paused_at, answer, unresolved, unresolved_at) on messaging.control to municipal_console;

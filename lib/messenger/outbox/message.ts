@@ -37,7 +37,7 @@ export interface Outgoing {
    * How often the platform has rejected it, by what was done about it, and the last `code`; how often a service of the
    * platform that it needs has failed, by service.
    */
-  readonly refusals: Readonly<Record<string, number>>;
+  readonly rejections: Readonly<Record<string, number>>;
   /** Whether the account never sent anything to the number. */
   readonly isNewContact: boolean;
   /** By the steady clock. */

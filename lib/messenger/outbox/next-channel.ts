@@ -14,7 +14,7 @@ const { unconfirmedSeconds } = channelPolicies["one-time-code"];
 
 /** Gives a message to the account `next`, of another channel, where it begins anew. */
 const begunAnew = (sql: postgres.ISql) => sql`
-  account = next, state = 'PENDING', reason = null, attempts = 0, unsent = 0, refusals = null, epoch = null, number = null,
+  account = next, state = 'PENDING', reason = null, attempts = 0, unsent = 0, rejections = null, epoch = null, number = null,
   uploaded = false, due_at = now(), not_before = now(), held_until = null, changed_at = now()`;
 
 /** The channel of the account that a message was given to. */

@@ -148,7 +148,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
     -- unless it has expired, or another account has taken it, meanwhile
     and state = 'PENDING' and exists (select from term)
     returning id, lane, sender, priority, kind, phone, content, media_id as "mediaId", attempts, unsent, epoch, account, number,
-      coalesce(refusals, '{}') as refusals,
+      coalesce(rejections, '{}') as rejections,
       (select bytes from messaging.payload p join messaging.account a using (channel)
         where p.seq = taken.seq and a.id = ${account}) as payload,
       messaging.quiet_until(quiet_hours, now()) as "quietUntil",

@@ -109,17 +109,17 @@ export const requeueUnsent = (sql: postgres.Sql, message: Outgoing, delaySeconds
   setPending(sql, message, delaySeconds, sql`state = 'PENDING', attempts = attempts - 1`);
 
 /** Requeues a message that the platform has rejected, or a service failed for: the attempt does not count, that does. */
-export const requeueRefused = (
+export const requeueRejected = (
   sql: postgres.Sql,
   message: Outgoing,
   delaySeconds: number,
-  refusals: Outgoing["refusals"],
+  rejections: Outgoing["rejections"],
 ): Promise<void> =>
   setPending(
     sql,
     message,
     delaySeconds,
-    sql`state = 'PENDING', attempts = attempts - 1, refusals = ${JSON.stringify(refusals)}::text::jsonb`,
+    sql`state = 'PENDING', attempts = attempts - 1, rejections = ${JSON.stringify(rejections)}::text::jsonb`,
   );
 
 /** Requeues a message that was composed, and whose media were uploaded, so that it waits for its turn. */
@@ -186,10 +186,10 @@ export const expire = async (sql: postgres.Sql): Promise<number> => {
         when messaging.may_have_arrived(message) then 'UNCERTAIN'
         else 'EXPIRED' end,
       reason = case
-        when refusals ? 'code' then
-          ${reasons.expired} || '; rejected by the platform before, code ' || (refusals ->> 'code')
-        when refusals ? 'media' then ${reasons.expiredWithoutMedia}
-        when refusals ? 'directory' then ${reasons.expiredWithoutDirectory}
+        when rejections ? 'code' then
+          ${reasons.expired} || '; rejected by the platform before, code ' || (rejections ->> 'code')
+        when rejections ? 'media' then ${reasons.expiredWithoutMedia}
+        when rejections ? 'directory' then ${reasons.expiredWithoutDirectory}
         else ${reasons.expired} end, changed_at = now()
     where ${lockedInOrder(
       sql,

@@ -1,4 +1,4 @@
-import type { ChannelName } from "#lib/messaging/channel.ts";
+import { type ChannelName, channels } from "#lib/messaging/channel.ts";
 
 /** How fast a number may send without being detected as a bot. The platform's own limits are not public. */
 export interface Pace {
@@ -45,4 +45,4 @@ export const noPace: Pace = {
 
 /** The pace of an account. Platforms with an agreement say themselves when it is too fast. @param pace that of WhatsApp. */
 export const paceOf = (pace: Pace, channel: ChannelName): Pace =>
-  channel === "whatsapp" ? pace : { ...noPace, retryMs: pace.retryMs };
+  channels[channel].isLinked ? pace : { ...noPace, retryMs: pace.retryMs };

@@ -41,13 +41,13 @@ const findCommonCause = (options: SenderOptions, message: Outgoing, error: unkno
   }
   const service = failedService(error);
   if (!service) return undefined;
-  const before = message.refusals[service] ?? 0;
+  const before = message.rejections[service] ?? 0;
   const now = steadyNow();
   const sharedMs = pacing.outages.record(service, now) - now;
   // longer than the others, of which one tries next: if only this message gets no answer, it does not hold them up
   const seconds = Math.max(2 * sharedMs, pacing.retryAfterMs(before + 1)) / 1_000;
-  const refusals = { ...message.refusals, [service]: before + 1 };
-  return { seconds, requeue: () => outcome.requeueRefused(sql, message, seconds, refusals) };
+  const rejections = { ...message.rejections, [service]: before + 1 };
+  return { seconds, requeue: () => outcome.requeueRejected(sql, message, seconds, rejections) };
 };
 
 /** Requeues or fails a message that could not be sent: nothing has left. */

@@ -14,7 +14,7 @@ import { Lanes } from "./lanes.ts";
 import { findAddress } from "./number-check.ts";
 import type { Pacing } from "./pacing.ts";
 import { holdBack, postpone } from "./postpone.ts";
-import { settleRefusal } from "./refusal.ts";
+import { settleRejection } from "./rejection.ts";
 import { restrictionsAt } from "./restrictions.ts";
 
 export interface SenderOptions {
@@ -91,7 +91,7 @@ const settle = async (
   message: Outgoing,
   verdict: SendOutcome | undefined,
 ): Promise<"sent" | "failed" | "retried"> => {
-  if (verdict?.outcome === "refused") return settleRefusal(options, message, verdict.code);
+  if (verdict?.outcome === "rejected") return settleRejection(options, message, verdict.code);
   if (verdict)
     await retryUntilDone(() => outcome.markSent(options.sql, message, verdict.reference), options.signal);
   else await repeat(options, message);
@@ -104,7 +104,7 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
   const started = performance.now();
   const verdict = await channel.send(payload, message).catch((error: unknown) => {
     if (error instanceof ChannelFailure && error.reason === "not-registered")
-      return { outcome: "refused", code: "no device" } as const;
+      return { outcome: "rejected", code: "no device" } as const;
     if (error instanceof ChannelFailure && !error.mayHaveLeft) throw error;
     log.warn("send got no answer", { id: message.id, attempts: message.attempts, error });
     return undefined;

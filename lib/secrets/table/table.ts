@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type * as z from "zod/mini";
+import { channelsSchema } from "#lib/channels/settings.ts";
 import { Credentials } from "#lib/db/credentials.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
-import { channelsSchema } from "#lib/messaging/channel-settings.ts";
 import { mintToken } from "#lib/opaque-token.ts";
 import * as schemas from "../schemas.ts";
 

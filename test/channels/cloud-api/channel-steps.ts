@@ -1,8 +1,8 @@
 import { onTestFinished } from "vitest";
 import { guardConnector } from "#lib/channels/address-guard.ts";
 import { cloudApiChannel } from "#lib/channels/cloud-api/cloud-api-channel.ts";
+import { type CloudApiSettings, cloudApiSchema } from "#lib/channels/cloud-api/settings.ts";
 import { RequestLink } from "#lib/channels/request-link.ts";
-import { type CloudApiSettings, cloudApiSchema } from "#lib/messaging/channel-settings.ts";
 import { storeMedia } from "#lib/messenger/outbox/media.ts";
 import type { Content, Outgoing } from "#lib/messenger/outbox/message.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
@@ -34,7 +34,7 @@ export const outgoing = (content: Partial<Content>, more: Partial<Outgoing> = {}
     number: "6281200000001",
   },
   ...{
-    refusals: {},
+    rejections: {},
     isNewContact: false,
     expiresAt: Number.MAX_SAFE_INTEGER,
     quietUntil: null,

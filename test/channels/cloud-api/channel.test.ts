@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import sharp from "sharp";
 import { expect, test } from "vitest";
+import { findRejection } from "#lib/channels/codes.ts";
 import { AccountRejected } from "#lib/channels/request-link.ts";
 import { listen, startDeafServer } from "../../steps/http-server.ts";
 import { photo, pixelsOf } from "../pictures.ts";
@@ -193,15 +194,15 @@ test.each([
   const { platform, open, link, deliver } = await openChannel();
   await open();
   platform.state.messages = [{ code: given }];
-  expect(await deliver(outgoing({ text }))).toEqual({ outcome: "refused", code: String(given) });
+  expect(await deliver(outgoing({ text }))).toEqual({ outcome: "rejected", code: String(given) });
   expect(link.state().kind).toBe("open");
 });
 
 test("a 429 in other words is a rate limit", async () => {
-  const { platform, channel, deliver } = await openChannel();
+  const { platform, deliver } = await openChannel();
   platform.state.messages = [{ status: 429, html: "slow down" }];
-  expect(await deliver(outgoing({ text }))).toEqual({ outcome: "refused", code: "429" });
-  expect(channel.findRefusal("429").action).toBe("slow-down");
+  expect(await deliver(outgoing({ text }))).toEqual({ outcome: "rejected", code: "429" });
+  expect(findRejection("cloud-api", "429").action).toBe("slow-down");
 });
 
 test.each([190, 0, 10, 200, 299, 368, 131031, 133010, 131042])(

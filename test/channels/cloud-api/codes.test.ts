@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { isAmbiguous, isOfAccount, refusals } from "#lib/channels/cloud-api/codes.ts";
-import { findRefusal } from "#lib/channels/codes.ts";
-import { actions } from "#lib/channels/platform-codes.ts";
+import { isAmbiguous, isOfAccount, rejections } from "#lib/channels/cloud-api/codes.ts";
+import { findRejection } from "#lib/channels/codes.ts";
+import { actions } from "#lib/channels/rejection.ts";
 
 test.each([
   [["4", "429", "80007", "130429", "131048", "131057", "133004"], "slow-down"],
@@ -11,17 +11,17 @@ test.each([
   [["132000", "132001", "132005", "132007", "132012", "132015", "132016", "132018"], "fail"],
   [["1", "999999", "constructor", ""], "fail"],
 ] as const)("codes %j have the action %s", (codes, action) => {
-  expect(codes.map((code) => findRefusal("cloud-api", code).action)).toEqual(codes.map(() => action));
+  expect(codes.map((code) => findRejection("cloud-api", code).action)).toEqual(codes.map(() => action));
 });
 
 test("no code is about both a message and the account, or has an outcome that is not known", () => {
-  const listed = Object.keys(refusals).filter((code) => code !== "other");
+  const listed = Object.keys(rejections).filter((code) => code !== "other");
   expect(listed.filter((code) => isOfAccount(Number(code)))).toEqual([]);
   expect(listed.filter((code) => isAmbiguous(503, Number(code)))).toEqual([]);
 });
 
 test("the runbook has the table of codes", () => {
-  const rows = Object.entries(refusals).map(
+  const rows = Object.entries(rejections).map(
     ([code, { says, action, operator }]) => `| ${code} | ${says} | ${actions[action]} | ${operator} |`,
   );
   const [, table = ""] =

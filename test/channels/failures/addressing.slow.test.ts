@@ -113,8 +113,8 @@ test("463 by one address counts although the send to the other fails before it l
   await platform.until(() => platform.arrivalsOf(id) === 1);
   // the devices of the LID have not been queried yet
   platform.behave({ failDirectory: true });
-  const stored = async () => (await sql`select state, refusals from messaging.message where id = ${id}`)[0];
-  await expect.poll(stored).toEqual({ state: "PENDING", refusals: { pause: 1, code: 463 } });
+  const stored = async () => (await sql`select state, rejections from messaging.message where id = ${id}`)[0];
+  await expect.poll(stored).toEqual({ state: "PENDING", rejections: { pause: 1, code: 463 } });
   await expectShown(task, id, isRejected(1));
   expect(kindsOf(id)).toEqual([number]);
 });
@@ -128,9 +128,9 @@ test("400 by LID does not fail a message when the platform does not answer for i
   await platform.until(() => platform.arrivalsOf(id) === 1);
   // the devices of the number have not been queried yet
   platform.behave({ contacts: { reachedBy: "number" }, failDirectory: true });
-  const refusals = async () =>
-    (await sql`select refusals from messaging.message where id = ${id}`)[0]?.refusals;
-  await expect.poll(refusals).toHaveProperty("directory");
+  const rejections = async () =>
+    (await sql`select rejections from messaging.message where id = ${id}`)[0]?.rejections;
+  await expect.poll(rejections).toHaveProperty("directory");
   platform.behave({ ...read, contacts: { reachedBy: "number" } });
   await eventually(task, id, "READ");
   expect([kindsOf(id)[0], kindsOf(id).at(-1)]).toEqual([lid, number]);

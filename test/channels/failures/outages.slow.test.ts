@@ -60,7 +60,7 @@ test.each(failureModes)(
     platform.behave(behaviour);
     const ids = [await waiting(task, phone), await waiting(task, other)];
     const leastFailures = () => sql`
-      select from messaging.message where (refusals ->> ${service})::int > 5 and state in ('PENDING', 'SENDING')`;
+      select from messaging.message where (rejections ->> ${service})::int > 5 and state in ('PENDING', 'SENDING')`;
     await expect.poll(async () => (await leastFailures()).length, { timeout: 60_000 }).toBe(2);
     await eventually(task, (await submit(task, { phone: friend })).id, "DELIVERED");
     expect(await readConsole(task)).toMatch(shown);

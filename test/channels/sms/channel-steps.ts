@@ -1,8 +1,8 @@
 import { onTestFinished } from "vitest";
 import { guardConnector } from "#lib/channels/address-guard.ts";
 import { RequestLink } from "#lib/channels/request-link.ts";
+import type { SmsSettings } from "#lib/channels/sms/settings.ts";
 import { smsChannel } from "#lib/channels/sms/sms-channel.ts";
-import type { SmsSettings } from "#lib/messaging/channel-settings.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { unusedDatabase } from "./unused-database.ts";
 

@@ -4,9 +4,10 @@ import { createServer as createTlsServer } from "node:tls";
 import { describe, expect, test } from "vitest";
 import * as z from "zod/mini";
 import { ChannelFailure, Unsendable } from "#lib/channels/channel.ts";
+import { findRejection } from "#lib/channels/codes.ts";
 import { AccountRejected } from "#lib/channels/request-link.ts";
 import { judge } from "#lib/channels/sms/codes.ts";
-import { type SmsSettings, smsSchema } from "#lib/messaging/channel-settings.ts";
+import { type SmsSettings, smsSchema } from "#lib/channels/sms/settings.ts";
 import { listen, startDeafServer } from "../../steps/http-server.ts";
 import { message, openChannel } from "./channel-steps.ts";
 import { type DialectName, dialects, settingsOf } from "./dialects.ts";
@@ -54,15 +55,15 @@ describe.each(names)("of %s", (name) => {
 
   test("a rejected message has the code by which it is looked up, and is not sent again", async () => {
     const { deliver, gateway, channel } = await start(name, () => "rejects");
-    expect(await deliver(message("x"))).toEqual({ outcome: "refused", code: dialect.rejection });
-    expect(channel.findRefusal(dialect.rejection).action).toBe("fail");
+    expect(await deliver(message("x"))).toEqual({ outcome: "rejected", code: dialect.rejection });
+    expect(findRejection("sms", dialect.rejection).action).toBe("fail");
     expect([gateway.asked.length, channel.isOpen()]).toEqual([1, true]);
   });
 
   test("a gateway that is asked too fast slows the account down", async () => {
-    const { deliver, channel } = await start(name, () => "throttles");
-    expect(await deliver(message("x"))).toEqual({ outcome: "refused", code: "429" });
-    expect(channel.findRefusal("429").action).toBe("slow-down");
+    const { deliver } = await start(name, () => "throttles");
+    expect(await deliver(message("x"))).toEqual({ outcome: "rejected", code: "429" });
+    expect(findRejection("sms", "429").action).toBe("slow-down");
   });
 
   test("a rejected key stops the account until the settings change, and the message waits", async () => {
@@ -233,7 +234,7 @@ test.each([
   [402, '{"code":"credit"}', "402"],
 ])("a rejection with status %i and %s has the code %s", (status, text, code) => {
   const settings = settingsOf(dialects.twilio, "http://127.0.0.1", reportUrl);
-  expect(judge(settings, { status, text })).toEqual({ outcome: "refused", code });
+  expect(judge(settings, { status, text })).toEqual({ outcome: "rejected", code });
 });
 
 test.each([
@@ -250,7 +251,7 @@ test.each(["constructor", "__proto__", "toString"])(
   (status) => {
     const settings = settingsOf(dialects.vonage, "http://127.0.0.1", reportUrl);
     const text = JSON.stringify({ messages: [{ status }] });
-    expect(judge(settings, { status: 200, text })).toEqual({ outcome: "refused", code: status });
+    expect(judge(settings, { status: 200, text })).toEqual({ outcome: "rejected", code: status });
   },
 );
 

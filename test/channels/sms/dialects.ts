@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { type SmsSettings, smsSchema } from "#lib/messaging/channel-settings.ts";
+import { type SmsSettings, smsSchema } from "#lib/channels/sms/settings.ts";
 
 /*
  * How five gateways are configured, what they answer and how they report, each by its documentation. Credentials are invented.

@@ -1,8 +1,8 @@
 import { text } from "node:stream/consumers";
 import { onTestFinished, vi } from "vitest";
 import * as z from "zod/mini";
+import type { SmsSettings } from "#lib/channels/sms/settings.ts";
 import { ChannelEvents } from "#lib/messaging/channel-events.ts";
-import type { SmsSettings } from "#lib/messaging/channel-settings.ts";
 import { reportSms } from "#lib/routes/webhooks.ts";
 import { proxyEvent, readRequest } from "../../../infra/local/gateway/event.ts";
 import { serve } from "../../steps/http-server.ts";

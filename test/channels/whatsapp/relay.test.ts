@@ -136,7 +136,7 @@ describe("a message", () => {
   test("is reported as refused with the platform's code", async () => {
     const platform = await openPaired(scene);
     scene.fake.behave({ nack: { code: 463, messages: 1 } });
-    expect((await sendNew(platform, text("new"))).answer).toEqual({ outcome: "refused", code: "463" });
+    expect((await sendNew(platform, text("new"))).answer).toEqual({ outcome: "rejected", code: "463" });
     expect((await sendNew(platform, text("again"))).answer).toEqual({ outcome: "acked" });
   });
 

@@ -132,8 +132,8 @@ export const attackAccess = async (target: Target): Promise<Finding[]> => {
       // an empty body is invalid wherever it matters, so that nothing is sent or changed
       const { status } = await line.send({ method: route.method, path, headers: presented.headers });
       const expected = expectedOf(route, presented);
-      const isRefused = status === 401 || status === 403;
-      const isOpen = isOfPlatform(route) ? isRefused : !isRefused;
+      const isRejected = status === 401 || status === 403;
+      const isOpen = isOfPlatform(route) ? isRejected : !isRejected;
       const holds = expected === undefined ? isOpen : status === expected;
       tally.count(
         holds

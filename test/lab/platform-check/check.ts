@@ -155,7 +155,7 @@ export const checkPlatform = async (options: CheckOptions): Promise<readonly Row
       const payload = await whatsApp.compose(composition, signal);
       payloads.set(composition.id, payload);
       const answer = await whatsApp.send(payload, signal);
-      if (answer.outcome === "refused") throw new StepFailure(`rejected with code ${answer.code}`);
+      if (answer.outcome === "rejected") throw new StepFailure(`rejected with code ${answer.code}`);
       return { seen: "accepted", value: composition.id };
     });
     sent.push({ kind: message.kind, id });

@@ -8,7 +8,7 @@ import {
   markFailed,
   markSent,
   requeue,
-  requeueRefused,
+  requeueRejected,
   requeueUnsent,
 } from "#lib/messenger/outbox/outcome.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
@@ -49,7 +49,7 @@ test("a message that is scheduled has its whole time at its first channel", asyn
 
 test("a code that its channel is to try again later does not wait for that", async () => {
   await put("code");
-  await requeueRefused(sql, await compose(), 900, { "slow-down": 1 });
+  await requeueRejected(sql, await compose(), 900, { "slow-down": 1 });
   await sql`update messaging.message set due_at = due_at - interval '8 s'`;
   await moveLate(sql);
   expect(await look("code")).toBe("PENDING gateway");

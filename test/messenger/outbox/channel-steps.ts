@@ -1,5 +1,5 @@
 import { beforeEach } from "vitest";
-import { describeRefusal } from "#lib/channels/platform-codes.ts";
+import { describeRejection } from "#lib/channels/codes.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
@@ -65,4 +65,4 @@ export const hold = (account: number) =>
 
 /** Applies what a platform reports of a message. */
 export const report = (more: Parameters<typeof applyReport>[2], account = sms) =>
-  applyReport(sql, account, more, describeRefusal);
+  applyReport(sql, account, more, (code) => describeRejection("whatsapp", code));

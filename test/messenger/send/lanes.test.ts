@@ -195,7 +195,7 @@ test("a message to a new contact that was uploaded while they were paused is not
   const image = await putImage(first);
   await lead();
   await eventually(image, "SENDING");
-  platform.verdicts = async () => ({ outcome: "refused", code: "463" });
+  platform.verdicts = async () => ({ outcome: "rejected", code: "463" });
   const stranger = await put(second);
   await untilSent(stranger);
   await expect.poll(() => stateOf(stranger)).toBe("PENDING");

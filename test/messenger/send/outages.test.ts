@@ -39,7 +39,7 @@ const failMedia = () => {
 };
 const outages = () => pacing.outages.list(steadyNow()).map(({ service }) => service);
 const attemptsOf = async (id: string) =>
-  (await sql`select attempts, unsent, refusals from messaging.message where id = ${id}`)[0];
+  (await sql`select attempts, unsent, rejections from messaging.message where id = ${id}`)[0];
 
 test("while the platform does not answer for numbers, one message asks and the others wait, but for known numbers", async () => {
   failDirectory();
@@ -57,7 +57,7 @@ test("while the platform does not answer for numbers, one message asks and the o
     "PENDING",
     "PENDING",
   ]);
-  expect(await attemptsOf(asking)).toEqual({ attempts: 0, unsent: 0, refusals: { directory: 1 } });
+  expect(await attemptsOf(asking)).toEqual({ attempts: 0, unsent: 0, rejections: { directory: 1 } });
 });
 
 test("while the platform does not answer for numbers, the messages that wait are not written to", async () => {
@@ -156,14 +156,14 @@ test("an image waits while no media server answers, and texts do not", async () 
     "PENDING",
     "PENDING",
   ]);
-  expect(await attemptsOf(image)).toEqual({ attempts: 0, unsent: 0, refusals: { media: 1 } });
+  expect(await attemptsOf(image)).toEqual({ attempts: 0, unsent: 0, rejections: { media: 1 } });
 });
 
 test("a message that expires during an outage says what it waited for", async () => {
   failMedia();
   const image = await putImage(first);
   const stop = await lead(slow);
-  await expect.poll(() => attemptsOf(image)).toMatchObject({ refusals: { media: 1 } });
+  await expect.poll(() => attemptsOf(image)).toMatchObject({ rejections: { media: 1 } });
   await stop();
   await sql`update messaging.message set expires_at = now()`;
   await expire(sql);

@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { refusalOf } from "#lib/channels/platform-codes.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import { type QuietHours, QuietHours as Schema } from "#lib/messaging/times.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
@@ -50,7 +49,6 @@ const lead = async () => {
       isOpen: () => true,
       name: "sms",
       canRepeat: true,
-      findRefusal: refusalOf,
       compose: async ({ id }) => Buffer.from(id),
       async send(_, { id }) {
         sent.push(id);

@@ -20,7 +20,7 @@ vi.stubEnv("LOG_LEVEL", "error");
 useSender();
 
 test("a rejected message has failed, with the platform's code", async () => {
-  platform.verdicts = async () => ({ outcome: "refused", code: "400" });
+  platform.verdicts = async () => ({ outcome: "rejected", code: "400" });
   const id = await put();
   await lead();
   await eventually(id, "FAILED");
@@ -30,7 +30,7 @@ test("a rejected message has failed, with the platform's code", async () => {
 test("code 463 holds back only new contacts, and loses no message", async () => {
   await sql`insert into messaging.contact (number, phone) values (${number}, '6281200000009')`;
   platform.verdicts = async ({ phone }) =>
-    phone.endsWith("9") ? acked : { outcome: "refused", code: "463" };
+    phone.endsWith("9") ? acked : { outcome: "rejected", code: "463" };
   const stranger = await put("6281200000001");
   const other = await put("6281200000002");
   const friend = await put("6281200000009");
@@ -42,7 +42,7 @@ test("code 463 holds back only new contacts, and loses no message", async () => 
 test("code 463 for a known contact defers its message by an hour, and does not count as an attempt", async () => {
   const friend = await put("6281200000009");
   await sql`insert into messaging.contact (number, phone) values (${number}, '6281200000009')`;
-  platform.verdicts = async () => (sent.length === 1 ? { outcome: "refused", code: "463" } : acked);
+  platform.verdicts = async () => (sent.length === 1 ? { outcome: "rejected", code: "463" } : acked);
   const stop = await lead();
   await untilIdle();
   expect([await stateOf(friend), sent]).toEqual(["PENDING", [friend]]);
@@ -56,7 +56,7 @@ test("code 463 for a known contact defers its message by an hour, and does not c
 });
 
 test("after code 429 nothing is sent to any number before the wait ends", async () => {
-  platform.verdicts = async () => ({ outcome: "refused", code: "429" });
+  platform.verdicts = async () => ({ outcome: "rejected", code: "429" });
   const [first, other] = [await put(), await put("6281200000002")];
   await lead({ ...noPace, retryMs: [3_600_000, 3_600_000] });
   await expect.poll(() => sent).toEqual([first]);
@@ -69,7 +69,7 @@ test("after code 429 nothing is sent to any number before the wait ends", async 
 
 test("after code 503 only its number waits, in its order", async () => {
   platform.verdicts = async ({ phone }) =>
-    phone.endsWith("1") ? { outcome: "refused", code: "503" } : acked;
+    phone.endsWith("1") ? { outcome: "rejected", code: "503" } : acked;
   const [first, second, other] = [await put(), await put(), await put("6281200000002")];
   await lead({ ...noPace, retryMs: [3_600_000, 3_600_000] });
   await eventually(other, "SENT");
@@ -78,7 +78,7 @@ test("after code 503 only its number waits, in its order", async () => {
 });
 
 test("the wait after code 429 survives a restart, also for other numbers", async () => {
-  platform.verdicts = async () => ({ outcome: "refused", code: "429" });
+  platform.verdicts = async () => ({ outcome: "rejected", code: "429" });
   const [first, other] = [await put(), await put("6281200000002")];
   const stop = await lead({ ...noPace, retryMs: [3_600_000, 3_600_000] });
   await expect.poll(() => sent).toEqual([first]);
@@ -93,7 +93,7 @@ test("the wait after code 429 survives a restart, also for other numbers", async
 });
 
 test("code 475 holds back new contacts for an hour when the platform does not say whether there is a cap", async () => {
-  platform.verdicts = async () => ({ outcome: "refused", code: "475" });
+  platform.verdicts = async () => ({ outcome: "rejected", code: "475" });
   platform.limits = () => Promise.reject(new Error("unavailable"));
   const [stranger, other] = [await put(), await put("6281200000002")];
   await lead();

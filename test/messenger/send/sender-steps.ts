@@ -1,7 +1,6 @@
 import type postgres from "postgres";
 import { beforeEach, expect, onTestFinished, vi } from "vitest";
 import type { Channel, Limits, SendOutcome } from "#lib/channels/channel.ts";
-import { refusalOf } from "#lib/channels/platform-codes.ts";
 import type { MessageClass } from "#lib/messaging/submission.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
@@ -70,7 +69,6 @@ const channel: Channel = {
     return platform.verdicts(message);
   },
   fetchLimits: () => platform.limits(),
-  findRefusal: refusalOf,
 };
 
 export const put = async (phone = "6281200000001", kind: MessageClass = "transactional") => {

@@ -4,7 +4,7 @@ import { firstAccount } from "#lib/messenger/account/account.ts";
 
 /** Why no login is tried. */
 interface Hold {
-  /** Of the platform's last answer; see platform-codes.ts. */
+  /** Of the platform's last answer; see whatsapp/codes.ts. */
   readonly code: number;
   /** Undefined: until an operator acts. */
   readonly leftMs: number | undefined;

@@ -1,4 +1,4 @@
-import { findDisconnection } from "../../platform-codes.ts";
+import { findDisconnection } from "#lib/channels/whatsapp/codes.ts";
 
 export interface ReconnectionOptions {
   readonly minMs?: number;

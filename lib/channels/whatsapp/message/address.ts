@@ -24,8 +24,8 @@ const findLid = async (socket: WASocket, jid: string): Promise<string | undefine
 const firstAddress = async (socket: WASocket, jid: string): Promise<string> =>
   unmigrated.has(socket) ? jid : ((await findLid(socket, jid)) ?? jid);
 
-const isRefused = (attempt: Attempt, code: string): boolean =>
-  attempt !== "no-device" && attempt.outcome === "refused" && attempt.code === code;
+const isRejected = (attempt: Attempt, code: string): boolean =>
+  attempt !== "no-device" && attempt.outcome === "rejected" && attempt.code === code;
 
 /**
  * Sends to the LID where account and contact have one, and once to the other address where the first is wrong.
@@ -41,12 +41,12 @@ export const sendToEither = async (
   const first = await firstAddress(socket, jid);
   const wasLid = isLidUser(first) === true;
   const attempt = await sendTo(first);
-  if (attempt !== "no-device" && !isRefused(attempt, wasLid ? "400" : "463")) return attempt;
+  if (attempt !== "no-device" && !isRejected(attempt, wasLid ? "400" : "463")) return attempt;
   const other = wasLid ? jid : await findLid(socket, jid);
   if (!other) return attempt;
   const second = await sendTo(other);
   // the other address is wrong as well: what the first was refused for says more
-  if (second === "no-device" || (!wasLid && isRefused(second, "400"))) return attempt;
+  if (second === "no-device" || (!wasLid && isRejected(second, "400"))) return attempt;
   if (second.outcome === "acked") {
     if (!wasLid) unmigrated.delete(socket);
     else if (attempt !== "no-device") unmigrated.add(socket);

@@ -19,7 +19,7 @@ export interface SendOptions {
 
 /** A receipt counts as an ack: the recipient's phone got the message from the platform. */
 const outcomeOf = ({ tag, attrs }: BinaryNode): SendOutcome | undefined => {
-  if (tag === "ack") return attrs.error ? { outcome: "refused", code: attrs.error } : { outcome: "acked" };
+  if (tag === "ack") return attrs.error ? { outcome: "rejected", code: attrs.error } : { outcome: "acked" };
   return tag === "receipt" ? { outcome: "acked" } : undefined;
 };
 
@@ -87,7 +87,7 @@ export const send = async (socket: WASocket, options: SendOptions): Promise<Send
       opened.release();
     }
     const outcome = await answer;
-    if (outcome.outcome === "refused") {
+    if (outcome.outcome === "rejected") {
       // 400 may concern the LID only
       if (outcome.code !== "400") rejection = outcome;
       isHanded = false;

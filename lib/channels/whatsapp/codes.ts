@@ -1,29 +1,4 @@
-/** What the messenger does about a message that the platform rejects. */
-export const actions = {
-  /**
-   * The platform locks out new contacts for a time: no new contact is written to before its end, and the message is sent once
-   * more after it. A message to a known contact waits as long, without holding back others.
-   */
-  pause:
-    "waits until the platform's limit for new contacts ends, or for an hour if it names none; then sends it once more",
-  /** A cap on new chats, unless the platform denies it: then like `refresh`. */
-  "pause-if-capped":
-    "waits until the end of the platform's cap on new chats, or for an hour if the platform does not say whether there is one, then sends it once more; if there is none, queries devices and keys first, without waiting",
-  wait: "waits 10 s, then twice as long each time up to 15 min, and sends it up to 12 times more",
-  /** All messages wait. */
-  "slow-down": "like 5xx, and sends nothing else in the meantime",
-  refresh: "queries the recipient's devices and keys again and sends it once more",
-  fail: "does not send it again",
-} as const;
-
-export type Action = keyof typeof actions;
-
-export interface Refusal {
-  /** The end of the sentence "rejected by the platform: …". */
-  readonly says: string;
-  readonly action: Action;
-  readonly operator: string;
-}
+import type { Rejection } from "../rejection.ts";
 
 /**
  * The codes with which the platform rejects a message, in its ack. WhatsApp documents none of them: the names are those of
@@ -34,7 +9,7 @@ export interface Refusal {
  * @see https://github.com/tulir/whatsmeow/issues/922 479
  * @see https://github.com/oxidezap/whatsapp-rust/issues/941 400
  */
-export const refusals = {
+export const rejections = {
   "400": {
     says: "the message or the address of its recipient is invalid",
     action: "fail",
@@ -86,24 +61,15 @@ export const refusals = {
     action: "fail",
     operator: "Report the code to the developers.",
   },
-} satisfies Record<string, Refusal>;
+} satisfies Record<string, Rejection>;
 
-export type RefusalCode = keyof typeof refusals;
+export type RejectionCode = keyof typeof rejections;
 
 /** Returns the row that applies to a code of the platform. */
-export const findRefusalCode = (code: string): RefusalCode =>
-  [code, code.replace(/^(\d)\d\d$/, "$1xx")].find((key): key is RefusalCode =>
-    Object.hasOwn(refusals, key),
+export const findRejectionCode = (code: string): RejectionCode =>
+  [code, code.replace(/^(\d)\d\d$/, "$1xx")].find((key): key is RejectionCode =>
+    Object.hasOwn(rejections, key),
   ) ?? "other";
-
-export const refusalOf = (code: string): Refusal => refusals[findRefusalCode(code)];
-
-/** What the reason of a rejected message begins with. */
-export const rejectedWith = (code: string): string => `rejected by the platform, code ${code}: `;
-
-/** Describes the rejection as the reason of a failed message. */
-export const describeRefusal = (code: string, { says }: Pick<Refusal, "says"> = refusalOf(code)): string =>
-  `${rejectedWith(code)}${says}`;
 
 /** What the messenger does after the platform has closed the connection or rejected a login. */
 export type Reaction =

@@ -1,5 +1,6 @@
 import type { Channel } from "#lib/channels/channel.ts";
-import { type Action, describeRefusal } from "#lib/channels/platform-codes.ts";
+import { describeRejection, findRejection } from "#lib/channels/codes.ts";
+import type { Action } from "#lib/channels/rejection.ts";
 import { steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import type { Outgoing } from "../outbox/message.ts";
@@ -8,8 +9,8 @@ import { retryUntilDone } from "../outbox/outcome.ts";
 import { askLimits, type LimitOptions, pauseNewContacts, stopSending } from "./limits.ts";
 import { findAddress } from "./number-check.ts";
 
-interface RefusalOptions extends LimitOptions {
-  readonly channel: LimitOptions["channel"] & Pick<Channel, "directory" | "findRefusal">;
+interface RejectionOptions extends LimitOptions {
+  readonly channel: LimitOptions["channel"] & Pick<Channel, "directory" | "name">;
 }
 
 /** How often a message is sent again after a rejection, by what is done about it. */
@@ -26,13 +27,13 @@ const maxRepeats: Readonly<Record<Action, number>> = {
 const defaultPauseSeconds = 60 * 60;
 
 /** Holds back the messages to the number, so that they keep their order. @returns the seconds. */
-const holdBack = ({ pacing }: RefusalOptions, { phone }: Outgoing, seconds: number): number => {
+const holdBack = ({ pacing }: RejectionOptions, { phone }: Outgoing, seconds: number): number => {
   pacing.coolDown(phone, steadyNow() + seconds * 1_000);
   return seconds;
 };
 
 /** @param isAnswered whether the platform says if there is a lock. @returns the delay of the message in seconds. */
-const pause = async (options: RefusalOptions, message: Outgoing, isAnswered: boolean): Promise<number> => {
+const pause = async (options: RejectionOptions, message: Outgoing, isAnswered: boolean): Promise<number> => {
   const { pacing } = options;
   const now = steadyNow();
   const limitedUntil = pacing.platformLimitUntil(now);
@@ -49,7 +50,7 @@ const pause = async (options: RefusalOptions, message: Outgoing, isAnswered: boo
 
 /** @returns the seconds after which the message may be sent again. */
 const recover = async (
-  options: RefusalOptions,
+  options: RejectionOptions,
   message: Outgoing,
   action: Action,
   isAnswered: boolean,
@@ -67,35 +68,37 @@ const recover = async (
     });
     return 0;
   }
-  const waitMs = pacing.retryAfterMs(message.refusals[action] ?? 0);
+  const waitMs = pacing.retryAfterMs(message.rejections[action] ?? 0);
   if (action === "slow-down") await stopSending(options, waitMs / 1_000);
   return holdBack(options, message, waitMs / 1_000);
 };
 
 /** Requeues or fails a message that the platform has rejected. */
-export const settleRefusal = async (
-  options: RefusalOptions,
+export const settleRejection = async (
+  options: RejectionOptions,
   message: Outgoing,
   code: string,
 ): Promise<"retried" | "failed"> => {
   const { sql, channel, pacing, signal } = options;
-  const refusal = channel.findRefusal(code);
-  const { action: given } = refusal;
+  const { action: given } = findRejection(channel.name, code);
   const asks = given === "pause" || given === "pause-if-capped";
   const limits = asks ? await askLimits(options) : undefined;
   const isAnswered = (given === "pause" ? limits?.lockedUntil : limits?.cap) !== undefined;
   // without an answer there may be a cap
   const mayBeLimited = !isAnswered || pacing.platformLimitUntil(steadyNow()) > 0;
   const action = given === "pause-if-capped" ? (mayBeLimited ? "pause" : "refresh") : given;
-  const before = message.refusals[action] ?? 0;
+  const before = message.rejections[action] ?? 0;
   const fails = before >= maxRepeats[action];
   log.warn("the platform rejected a message", { id: message.id, code, action: fails ? "fail" : action });
   if (fails) {
-    await retryUntilDone(() => outcome.markFailed(sql, message, describeRefusal(code, refusal)), signal);
+    await retryUntilDone(
+      () => outcome.markFailed(sql, message, describeRejection(channel.name, code)),
+      signal,
+    );
     return "failed";
   }
   const seconds = await recover(options, message, action, isAnswered);
-  const refusals = { ...message.refusals, [action]: before + 1, code: Number(code) };
-  await retryUntilDone(() => outcome.requeueRefused(sql, message, seconds, refusals), signal);
+  const rejections = { ...message.rejections, [action]: before + 1, code: Number(code) };
+  await retryUntilDone(() => outcome.requeueRejected(sql, message, seconds, rejections), signal);
   return "retried";
 };

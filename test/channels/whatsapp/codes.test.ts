@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { actions, describeRefusal, refusalOf, refusals } from "#lib/channels/platform-codes.ts";
+import { describeRejection, findRejection } from "#lib/channels/codes.ts";
+import { actions } from "#lib/channels/rejection.ts";
+import { rejections } from "#lib/channels/whatsapp/codes.ts";
 
 test("the runbook has the table of rejections", () => {
-  const rows = Object.entries(refusals).map(
+  const rows = Object.entries(rejections).map(
     ([code, { says, action, operator }]) => `| ${code} | ${says} | ${actions[action]} | ${operator} |`,
   );
   const runbook = readFileSync("infra/RUNBOOK.md", "utf8");
@@ -20,9 +22,11 @@ test.each([
   ["488", "fail"],
   ["constructor", "fail"],
 ])("code %s has the action %s", (code, action) => {
-  expect(refusalOf(code).action).toBe(action);
+  expect(findRejection("whatsapp", code).action).toBe(action);
 });
 
 test("the reason of a failed message has the code and words", () => {
-  expect(describeRefusal("404")).toBe("rejected by the platform, code 404: the number has no account");
+  expect(describeRejection("whatsapp", "404")).toBe(
+    "rejected by the platform, code 404: the number has no account",
+  );
 });

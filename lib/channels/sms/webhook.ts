@@ -1,13 +1,13 @@
+import { channelAccounts } from "#lib/channels/accounts.ts";
 import { ApiError } from "#lib/errors/api-error.ts";
 import { messengerAway, noReportToken } from "#lib/errors/table.ts";
 import { log } from "#lib/log.ts";
+import type { ChannelEvents, Reply, Report } from "#lib/messaging/channel-events.ts";
+import { passOn } from "#lib/messaging/messenger-client.ts";
+import { isPhone, readLocalNumber } from "#lib/messaging/phone.ts";
 import { isSameText } from "#lib/opaque-token.ts";
-import { channelAccounts } from "./channel-accounts.ts";
-import type { ChannelEvents, Reply, Report } from "./channel-events.ts";
-import type { SmsSettings } from "./channel-settings.ts";
-import { findCode, findId, findPlace, findText, lookUp, readFields } from "./gateway-fields.ts";
-import { passOn } from "./messenger-client.ts";
-import { isPhone, readLocalNumber } from "./phone.ts";
+import { findCode, findId, findPlace, findText, lookUp, readFields } from "./fields.ts";
+import type { SmsSettings } from "./settings.ts";
 
 /** As many as `ChannelEvents` takes. */
 const maxEvents = 1_000;

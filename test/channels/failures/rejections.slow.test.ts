@@ -41,12 +41,14 @@ const befriend = async (task: Task, number: string) => {
 
 const untilRejected = (id: string) =>
   expect
-    .poll(() => sql`select from messaging.message where id = ${id} and refusals ? 'code'`)
+    .poll(() => sql`select from messaging.message where id = ${id} and rejections ? 'code'`)
     .toHaveLength(1);
 
 const untilAnswered = (id: string) =>
   expect
-    .poll(() => sql`select from messaging.message where id = ${id} and (state = 'SENT' or refusals ? 'code')`)
+    .poll(
+      () => sql`select from messaging.message where id = ${id} and (state = 'SENT' or rejections ? 'code')`,
+    )
     .toHaveLength(1);
 
 interface FailureMode extends Shown {

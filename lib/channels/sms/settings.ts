@@ -1,41 +1,10 @@
 import * as z from "zod/mini";
+import { httpUrl, textOf } from "#lib/secrets/schemas.ts";
 
-/*
- * The secret `messenger-channels`: how each account that is reached by requests is called, by the account's name. Schemas are
- * made by functions, so that a bundle contains only those it reads.
- */
-
-const httpUrl = () => z.string().check(z.regex(/^https?:\/\/[^\s]+$/), z.maxLength(2_048));
-const text = (max = 2_048) => z.string().check(z.minLength(1), z.maxLength(max));
 const isPlain = (value: unknown) => typeof value !== "object";
 
-/** An account of the WhatsApp Business Platform (Cloud API). */
-export const cloudApiSchema = () =>
-  z.object({
-    channel: z.literal("cloud-api"),
-    /** Of the Graph API, with its version. */
-    url: z._default(httpUrl(), "https://graph.facebook.com/v23.0"),
-    phone_number_id: z.string().check(z.regex(/^\d{5,30}$/)),
-    /** Of a system user. */
-    access_token: text(),
-    /** Signs the webhook's requests. */
-    app_secret: text(),
-    /** Which the platform presents when the webhook is registered. */
-    verify_token: text(),
-    /** Approved templates, each with one parameter in its body: the text, or of one-time codes the code alone. */
-    templates: z.object({
-      language: text(20),
-      text: text(512),
-      code: text(512),
-      /** With an image or a document as header. */
-      image: z.optional(text(512)),
-      file: z.optional(text(512)),
-    }),
-  });
-export type CloudApiSettings = z.infer<ReturnType<typeof cloudApiSchema>>;
-
 /** Where a value is in an answer or a report: names joined by dots; of a list its index, as in `messages.0.status`. */
-const place = () => text(200);
+const place = () => textOf(200);
 
 /** How a gateway reports what became of a message. */
 const reportsSchema = () =>
@@ -66,7 +35,7 @@ export const smsSchema = () =>
       format: z.enum(["form", "json", "query"]),
       headers: z._default(z.record(z.string(), z.string()), {}),
       /** The number or the name that recipients see. */
-      from: text(30),
+      from: textOf(30),
       /**
        * As the gateway documents them, nested for JSON. In each text `{phone}` (digits with country code), `{text}`, `{id}`,
        * `{from}` and `{alphabet}` are replaced.
@@ -75,7 +44,7 @@ export const smsSchema = () =>
       /** What `{alphabet}` is for a text within GSM 03.38, and for any other. */
       alphabets: z._default(z.object({ gsm: z.string(), ucs2: z.string() }), { gsm: "gsm", ucs2: "ucs2" }),
       /** Where the answer says that the message is accepted; by default with any status of 2xx. */
-      accepted: z.optional(z.object({ field: place(), values: z.array(text(100)) })),
+      accepted: z.optional(z.object({ field: place(), values: z.array(textOf(100)) })),
       /**
        * What another value there, or an HTTP status, means as an HTTP status, where that is not the usual meaning: 401 stops the
        * account, 402 and 429 delay all messages, another 4xx rejects the message, 5xx leaves open whether it was sent.
@@ -97,8 +66,3 @@ export const smsSchema = () =>
       }),
     );
 export type SmsSettings = z.infer<ReturnType<typeof smsSchema>>;
-
-export const channelsSchema = () =>
-  z.object({
-    accounts: z.record(z.string(), z.discriminatedUnion("channel", [cloudApiSchema(), smsSchema()])),
-  });
