@@ -4,7 +4,7 @@ import type { Inbound } from "#lib/channels/channel.ts";
 import { describeRejection } from "#lib/channels/codes.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import type { ChannelEvents, Reply, Report } from "#lib/messaging/channel-events.ts";
-import { applyReport, findReported } from "./outbox/report.ts";
+import { applyReport, findReported } from "./outbox/receipt.ts";
 
 /** A report may come before the answer that has the platform's reference of the message. */
 const waitMs = 500;

@@ -17,9 +17,9 @@ import type { ChannelName } from "#lib/messaging/channel.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
 import type { Account } from "./account/account.ts";
 import type { Metrics } from "./metrics.ts";
-import { retryUntilDone } from "./outbox/outcome.ts";
 import { payloadStore } from "./outbox/payload.ts";
-import { applyReceipt, markUndecryptable } from "./outbox/state.ts";
+import { applyReceipt, markUndecryptable } from "./outbox/receipt.ts";
+import { retryUntilDone } from "./outbox/retry.ts";
 
 /** What connects an account to its platform. */
 export interface Link {

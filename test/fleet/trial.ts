@@ -63,7 +63,7 @@ const countArrived = ({ platform, gateway, accounts }: Stage): number => {
 /** Notices that are not settled, but for those in doubt: they may have left an account which can no longer send. */
 const listOpen = async ({ admin }: Stage) => {
   const rows = await admin<{ text: string; inDoubt: boolean }[]>`
-    select content ->> 'text' as text, attempts > unsent and not messaging.can_send(account) as "inDoubt"
+    select content ->> 'text' as text, attempts > failed_early and not messaging.can_send(account) as "inDoubt"
     from messaging.message where is_open and priority > 0`;
   return { open: rows.filter(({ inDoubt }) => !inDoubt), inDoubt: rows.filter(({ inDoubt }) => inDoubt) };
 };

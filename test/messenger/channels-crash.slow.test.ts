@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { describeRejection } from "#lib/channels/codes.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import { applyReport } from "#lib/messenger/outbox/report.ts";
+import { applyReport } from "#lib/messenger/outbox/receipt.ts";
 import { settingsOf as cloudSettingsOf } from "../channels/cloud-api/channel-steps.ts";
 import { type Behaviour, startPlatform } from "../channels/cloud-api/platform.ts";
 import { dialects, settingsOf } from "../channels/sms/dialects.ts";

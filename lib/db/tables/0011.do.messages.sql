@@ -72,7 +72,7 @@ create table messaging.message (
   reason text,
   attempts smallint not null default 0,
   -- attempts that ended before a frame left
-  unsent smallint not null default 0,
+  failed_early smallint not null default 0,
   -- the term of the leader that took it last; writes by a former leader are ignored
   epoch bigint,
   -- its accounts may send it

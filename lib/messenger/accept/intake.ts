@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type postgres from "postgres";
 import { ApiError } from "#lib/errors/api-error.ts";
 import { keyInUse } from "#lib/errors/table.ts";
-import { isRejectedValue } from "../outbox/outcome.ts";
+import { isRejectedValue } from "../outbox/retry.ts";
 import { type NewMessage, storeMessages } from "../outbox/store.ts";
 
 const maxRowsPerStatement = 200;

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
-import { waits } from "../outbox/cancel.ts";
+import { waits } from "../outbox/lifecycle.ts";
 import { walkSenders } from "../outbox/list.ts";
 import { moveLate } from "../outbox/next-channel.ts";
 

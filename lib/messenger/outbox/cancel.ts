@@ -2,18 +2,12 @@ import type postgres from "postgres";
 import { ApiError } from "#lib/errors/api-error.ts";
 import { notWaiting } from "#lib/errors/table.ts";
 import type { MessageState } from "#lib/messaging/submission.ts";
+import { leftBefore, waits } from "./lifecycle.ts";
 import { detachMedia } from "./media.ts";
 import { lockedInOrder } from "./message.ts";
 import { type StateRow, stateColumns, toState } from "./state.ts";
 
 const deadlockDetected = "40P01";
-
-/** Matches a message that waits and of which nothing may have left: it may be cancelled, or sent by another account. */
-export const waits = (sql: postgres.ISql) => sql`state = 'PENDING' and attempts <= unsent`;
-
-/** Whether a channel that a message was taken from may have sent it. */
-export const leftBefore = (sql: postgres.ISql) =>
-  sql`exists (select from messaging.payload p where p.seq = message.seq and p.may_have_left)`;
 
 /**
  * Cancels a message that waits and of which nothing may have left. It and the statement that takes a message to send it

@@ -28,7 +28,7 @@ export interface Outgoing {
   /** Sends so far, this one included. */
   readonly attempts: number;
   /** Those that failed before a frame left. */
-  readonly unsent: number;
+  readonly failedEarly: number;
   /** That sends it. */
   readonly account: number;
   /** That the account is linked to. */

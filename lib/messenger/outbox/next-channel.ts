@@ -1,63 +1,8 @@
 import type postgres from "postgres";
 import { channelPolicies } from "#lib/messaging/channel.ts";
-import { type MessageClass, messageClasses, priorities } from "#lib/messaging/submission.ts";
-import { leftBefore, waits } from "./cancel.ts";
+import { begunAnew, byExpiry, channelOf, goesOnUnsent, waits } from "./lifecycle.ts";
 
-const listPriorities = (of: (name: MessageClass) => boolean): string =>
-  messageClasses
-    .filter(of)
-    .map((name) => priorities[name])
-    .join();
-
-const goesOnUnsent = listPriorities((name) => channelPolicies[name].unsent);
 const { unconfirmedSeconds } = channelPolicies["one-time-code"];
-
-/** Gives a message to the account `next`, of another channel, where it begins anew. */
-const begunAnew = (sql: postgres.ISql) => sql`
-  account = next, state = 'PENDING', reason = null, attempts = 0, unsent = 0, rejections = null, epoch = null, number = null,
-  uploaded = false, due_at = now(), not_before = now(), held_until = null, changed_at = now()`;
-
-/** The channel of the account that a message was given to. */
-export const channelOf = (sql: postgres.ISql) =>
-  sql`(select a.channel from messaging.account a where a.id = message.account)`;
-
-/**
- * Ends messages that their channel has not sent. By the policy of its class one that is still of use goes on to an account of
- * the pool's next channel instead. One that an earlier attempt or channel may have sent goes on only as a code, and is
- * UNCERTAIN, not FAILED.
- *
- * @param which a condition on `messaging.message`.
- * @returns how many.
- */
-export const fail = async (
-  sql: postgres.Sql,
-  which: postgres.Fragment,
-  reason: string,
-  isFinal = false,
-): Promise<number> => {
-  const hasLeft = sql`(attempts - unsent > 1 or ${leftBefore(sql)})`;
-  const goesOn = isFinal
-    ? sql`false`
-    : sql`expires_at > now() and (priority = 0 or not ${hasLeft})
-        and priority = any(string_to_array(${goesOnUnsent}, ',')::smallint[])`;
-  const [row] = await sql<{ count: number }[]>`
-    with failing as materialized (
-      select seq, case when ${goesOn} then messaging.next_account(pool, account) end as next,
-        case when ${hasLeft} then 'UNCERTAIN' else 'FAILED' end as outcome, ${channelOf(sql)} as channel,
-        attempts - unsent > 1 as is_repeated
-      from messaging.message where ${which} order by seq + 0 for update
-    ), marked as (
-      update messaging.payload p set may_have_left = true from failing
-      where p.seq = failing.seq and p.channel = failing.channel and is_repeated and next is not null
-    ), moved as (
-      update messaging.message m set ${begunAnew(sql)} from failing where m.seq = failing.seq and next is not null
-    ), ended as (
-      update messaging.message m set state = outcome, reason = ${reason}, changed_at = now()
-      from failing where m.seq = failing.seq and next is null
-    )
-    select count(*)::int as count from failing`;
-  return row?.count ?? 0;
-};
 
 interface Stuck {
   /** Pools of which an account can send at a later channel. */
@@ -86,9 +31,6 @@ const findStuck = async (sql: postgres.Sql): Promise<Stuck | undefined> => {
     from line`;
   return row?.open ? { open: row.open, pools: row.pools ?? "", accounts: row.accounts ?? "" } : undefined;
 };
-
-/** Lets a statement about open messages use the index of their expiry; it is true. */
-export const byExpiry = (sql: postgres.ISql) => sql`seq + 1 is not null`;
 
 /** A message goes on at the latest when it expires in so long. */
 const longestNotice = "1 hour";
@@ -134,7 +76,7 @@ export const moveLate = async (sql: postgres.Sql): Promise<number> => {
   const { count } = await sql`
     with late as materialized (
       select seq, messaging.next_account(pool, account) as next, ${channelOf(sql)} as channel,
-        attempts > unsent or state <> 'PENDING' as may_have_left
+        not (${waits(sql)}) as may_have_left
       from messaging.message
       where seq = any(string_to_array(${late.map(({ seq }) => seq).join()}, ',')::bigint[]) and ${isLate}
       order by seq + 0 for update

@@ -147,7 +147,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
       limit 1)
     -- unless it has expired, or another account has taken it, meanwhile
     and state = 'PENDING' and exists (select from term)
-    returning id, lane, sender, priority, kind, phone, content, media_id as "mediaId", attempts, unsent, epoch, account, number,
+    returning id, lane, sender, priority, kind, phone, content, media_id as "mediaId", attempts, failed_early as "failedEarly", epoch, account, number,
       coalesce(rejections, '{}') as rejections,
       (select bytes from messaging.payload p join messaging.account a using (channel)
         where p.seq = taken.seq and a.id = ${account}) as payload,

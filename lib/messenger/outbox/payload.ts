@@ -1,8 +1,8 @@
 import type postgres from "postgres";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
+import { isBeingSent } from "./lifecycle.ts";
 import type { Outgoing } from "./message.ts";
-import { isBeingSent } from "./outcome.ts";
 
 /** Stores an encrypted payload, so that every send uses the same bytes. @returns false for a former leader. */
 export const storePayload = async (

@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
+import { expire } from "./lifecycle.ts";
 import { deleteMedia, releaseMedia } from "./media.ts";
 import { dropCodes } from "./next-channel.ts";
-import { expire } from "./outcome.ts";
 
 const everyMs = 5_000;
 /** Rounds between two deletions of old rows. */

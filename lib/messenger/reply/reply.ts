@@ -4,7 +4,7 @@ import { Submission } from "#lib/messaging/submission.ts";
 import { setPreference, type Wish } from "#lib/notification/opt-out.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
 import { claimAnswer, countUnresolved, findAnswer } from "../outbox/answer.ts";
-import { retryUntilDone } from "../outbox/outcome.ts";
+import { retryUntilDone } from "../outbox/retry.ts";
 import { storeMessages } from "../outbox/store.ts";
 import { readWish } from "./words.ts";
 

@@ -3,7 +3,7 @@ import type postgres from "postgres";
 import type { Channel, Limits } from "#lib/channels/channel.ts";
 import { deadline, steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
-import { retryUntilDone } from "../outbox/outcome.ts";
+import { retryUntilDone } from "../outbox/retry.ts";
 import type { Wakeup } from "../outbox/wakeup.ts";
 import { loadHistory } from "./history.ts";
 import type { Pacing } from "./pacing.ts";

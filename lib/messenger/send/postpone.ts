@@ -2,9 +2,9 @@ import { ChannelFailure, errorCode, Unsendable } from "#lib/channels/channel.ts"
 import { isLostConnection } from "#lib/db/outage.ts";
 import { steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
+import { markFailed, maxFailedEarly, type Return, returnToQueue } from "../outbox/lifecycle.ts";
 import { type Outgoing, reasons } from "../outbox/message.ts";
-import * as outcome from "../outbox/outcome.ts";
-import { retryUntilDone } from "../outbox/outcome.ts";
+import { retryUntilDone } from "../outbox/retry.ts";
 import { failedService } from "./outages.ts";
 import type { SenderOptions } from "./sender.ts";
 
@@ -31,43 +31,40 @@ const reasonOf = (error: unknown): string => {
   return isWithoutDevices(error) ? reasons.noDevice : reasons.unprepared;
 };
 
-/** How long a message waits whose send failed for a reason that is not its own, and how that is stored. */
-const findCommonCause = (options: SenderOptions, message: Outgoing, error: unknown) => {
-  const { sql, channel, pacing, signal } = options;
-  const isLost = isDatabaseLost(error);
-  if (isLost || signal.aborted || !channel.isOpen()) {
-    const seconds = isLost ? lostDatabaseDelaySeconds : 0;
-    return { seconds, requeue: () => outcome.requeueUnsent(sql, message, seconds) };
-  }
+/** How a message returns to the queue whose send failed for a reason that is not its own. */
+const findCommonCause = (
+  options: SenderOptions,
+  message: Outgoing,
+  error: unknown,
+): (Return & { readonly delaySeconds: number }) | undefined => {
+  const { channel, pacing, signal } = options;
+  if (isDatabaseLost(error)) return { cost: "nothing", delaySeconds: lostDatabaseDelaySeconds };
+  if (signal.aborted || !channel.isOpen()) return { cost: "nothing", delaySeconds: 0 };
   const service = failedService(error);
   if (!service) return undefined;
   const before = message.rejections[service] ?? 0;
   const now = steadyNow();
   const sharedMs = pacing.outages.record(service, now) - now;
   // longer than the others, of which one tries next: if only this message gets no answer, it does not hold them up
-  const seconds = Math.max(2 * sharedMs, pacing.retryAfterMs(before + 1)) / 1_000;
+  const delaySeconds = Math.max(2 * sharedMs, pacing.retryAfterMs(before + 1)) / 1_000;
   const rejections = { ...message.rejections, [service]: before + 1 };
-  return { seconds, requeue: () => outcome.requeueRejected(sql, message, seconds, rejections) };
+  return { cost: "nothing", delaySeconds, rejections };
 };
 
-/** Requeues or fails a message that could not be sent: nothing has left. */
+/** Returns a message that could not be sent to the queue, or fails it: nothing has left. */
 export const postpone = async (options: SenderOptions, message: Outgoing, error: unknown): Promise<void> => {
   const { sql, pacing, signal, onOutcome } = options;
-  const { id, attempts, unsent } = message;
+  const { id, attempts, failedEarly } = message;
   log.warn("message could not be prepared", { id, attempts, error });
   if (isWithoutDevices(error)) pacing.outages.end("directory");
   const isUnsendable = error instanceof Unsendable;
   const common = isUnsendable ? undefined : findCommonCause(options, message, error);
-  if (!common && (isUnsendable || unsent + 1 >= outcome.maxUnsent)) {
-    await retryUntilDone(() => outcome.markFailed(sql, message, reasonOf(error)), signal);
+  if (!common && (isUnsendable || failedEarly + 1 >= maxFailedEarly)) {
+    await retryUntilDone(() => markFailed(sql, message, reasonOf(error)), signal);
     return onOutcome?.("failed", 0);
   }
-  const own = firstDelaySeconds * 2 ** unsent;
-  const { seconds, requeue } = common ?? {
-    seconds: own,
-    requeue: () => outcome.requeueFailed(sql, message, own),
-  };
-  holdBack(options, message, seconds);
-  await retryUntilDone(requeue, signal);
+  const back = common ?? { cost: "attempt" as const, delaySeconds: firstDelaySeconds * 2 ** failedEarly };
+  holdBack(options, message, back.delaySeconds);
+  await retryUntilDone(() => returnToQueue(sql, message, back), signal);
   onOutcome?.("retried", 0);
 };

@@ -3,9 +3,9 @@ import { describeRejection, findRejection } from "#lib/channels/codes.ts";
 import type { Action } from "#lib/channels/rejection.ts";
 import { steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
+import { markFailed, returnToQueue } from "../outbox/lifecycle.ts";
 import type { Outgoing } from "../outbox/message.ts";
-import * as outcome from "../outbox/outcome.ts";
-import { retryUntilDone } from "../outbox/outcome.ts";
+import { retryUntilDone } from "../outbox/retry.ts";
 import { askLimits, type LimitOptions, pauseNewContacts, stopSending } from "./limits.ts";
 import { findAddress } from "./number-check.ts";
 
@@ -91,14 +91,14 @@ export const settleRejection = async (
   const fails = before >= maxRepeats[action];
   log.warn("the platform rejected a message", { id: message.id, code, action: fails ? "fail" : action });
   if (fails) {
-    await retryUntilDone(
-      () => outcome.markFailed(sql, message, describeRejection(channel.name, code)),
-      signal,
-    );
+    await retryUntilDone(() => markFailed(sql, message, describeRejection(channel.name, code)), signal);
     return "failed";
   }
   const seconds = await recover(options, message, action, isAnswered);
   const rejections = { ...message.rejections, [action]: before + 1, code: Number(code) };
-  await retryUntilDone(() => outcome.requeueRejected(sql, message, seconds, rejections), signal);
+  await retryUntilDone(
+    () => returnToQueue(sql, message, { cost: "nothing", delaySeconds: seconds, rejections }),
+    signal,
+  );
   return "retried";
 };

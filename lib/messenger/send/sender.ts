@@ -4,11 +4,19 @@ import { type Channel, ChannelFailure, type SendOutcome } from "#lib/channels/ch
 import { steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { priorities } from "#lib/messaging/submission.ts";
+import {
+  countEarlierSends,
+  deferUntilQuietEnd,
+  markFailed,
+  markUnclear,
+  recover,
+  returnToQueue,
+} from "../outbox/lifecycle.ts";
 import { type Outgoing, reasons } from "../outbox/message.ts";
 import { OpenFrom, Rotation, takeNext } from "../outbox/next.ts";
-import * as outcome from "../outbox/outcome.ts";
-import { retryUntilDone } from "../outbox/outcome.ts";
 import { storePayload } from "../outbox/payload.ts";
+import { markSent } from "../outbox/receipt.ts";
+import { retryUntilDone } from "../outbox/retry.ts";
 import type { Wakeup } from "../outbox/wakeup.ts";
 import { Lanes } from "./lanes.ts";
 import { findAddress } from "./number-check.ts";
@@ -66,24 +74,32 @@ const prepare = async (
  */
 const repeat = async (options: SenderOptions, message: Outgoing): Promise<void> => {
   const { sql, channel, pacing, signal } = options;
-  const before = message.attempts - message.unsent - 1;
+  const before = countEarlierSends(message);
   const seconds = channel.isOpen() ? pacing.retryAfterMs(before) / 1_000 : 0;
   holdBack(options, message, seconds);
-  await retryUntilDone(() => outcome.requeue(sql, message, seconds, channel.canRepeat), signal);
+  await retryUntilDone(
+    () =>
+      returnToQueue(sql, message, {
+        cost: "send",
+        delaySeconds: seconds,
+        canRepeat: channel.canRepeat,
+      }),
+    signal,
+  );
 };
 
 /** Leaves a message where an operator sees it: the database does not accept what happened to it. */
 const leaveUnclear = async ({ sql, signal }: SenderOptions, message: Outgoing, error: unknown) => {
   log.error("the outcome of a message cannot be stored", { id: message.id, error });
-  await retryUntilDone(() => outcome.markUnclear(sql, message), signal);
+  await retryUntilDone(() => markUnclear(sql, message), signal);
 };
 
 /** Marks an unsent message as failed, or as uncertain if an earlier attempt may have sent it. */
 const leaveUnsent = async (options: SenderOptions, message: Outgoing, error: unknown) => {
   const { sql, signal } = options;
-  if (message.attempts - message.unsent > 1) return leaveUnclear(options, message, error);
+  if (countEarlierSends(message) > 0) return leaveUnclear(options, message, error);
   log.error("a message cannot be requeued", { id: message.id, error });
-  await retryUntilDone(() => outcome.markFailed(sql, message, reasons.unprepared), signal);
+  await retryUntilDone(() => markFailed(sql, message, reasons.unprepared), signal);
 };
 
 const settle = async (
@@ -92,8 +108,7 @@ const settle = async (
   verdict: SendOutcome | undefined,
 ): Promise<"sent" | "failed" | "retried"> => {
   if (verdict?.outcome === "rejected") return settleRejection(options, message, verdict.code);
-  if (verdict)
-    await retryUntilDone(() => outcome.markSent(options.sql, message, verdict.reference), options.signal);
+  if (verdict) await retryUntilDone(() => markSent(options.sql, message, verdict.reference), options.signal);
   else await repeat(options, message);
   return verdict ? "sent" : "retried";
 };
@@ -130,9 +145,9 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
  */
 const endUnwanted = async (options: SenderOptions, message: Outgoing): Promise<boolean> => {
   const { sql, signal, isOptedOut, onOutcome } = options;
-  const { phone, priority, attempts, unsent } = message;
+  const { phone, priority } = message;
   if (priority < priorities.reminder || !(await isOptedOut(phone))) return false;
-  const mark = attempts - unsent > 1 ? outcome.markUnclear : outcome.markFailed;
+  const mark = countEarlierSends(message) > 0 ? markUnclear : markFailed;
   await retryUntilDone(() => mark(sql, message, reasons.optedOut), signal);
   onOutcome?.("failed", 0);
   return true;
@@ -155,7 +170,7 @@ const sendInTurn = async (
   const isLate = isUpload(message) || now >= message.expiresAt;
   const end = isLate ? undefined : pacing.admit(message, now);
   if (!end) {
-    await retryUntilDone(() => outcome.requeueComposed(sql, message), signal);
+    await retryUntilDone(() => returnToQueue(sql, message, { cost: "nothing", uploaded: true }), signal);
     return false;
   }
   try {
@@ -191,7 +206,7 @@ const attempt = async (options: SenderOptions, message: Outgoing): Promise<void>
   const { outages } = pacing;
   const address = await lookUp(options, message);
   if (address === undefined) {
-    await outcome.markFailed(sql, message, reasons.notRegistered);
+    await markFailed(sql, message, reasons.notRegistered);
     return onOutcome?.("failed", 0);
   }
   const payload = await prepare(options, message, address);
@@ -233,7 +248,7 @@ const step = async (options: SenderOptions, memory: Memory, lanes: Lanes): Promi
     rotation,
     openFrom: await openFrom.find(sql),
   });
-  if (message?.quietUntil) return outcome.deferUntilQuietEnd(sql, message);
+  if (message?.quietUntil) return deferUntilQuietEnd(sql, message);
   if (message) return lanes.follow(message, deliver(options, message));
   if (isPoolDue) memory.poolLookedAt = now;
   // limits the queries while many messages are accepted but none may be sent
@@ -256,7 +271,7 @@ export const runSender = async (options: SenderOptions): Promise<void> => {
   const lanes = new Lanes(() => wakeup.notify());
   const work = async () => {
     // sends that an earlier leader, or an earlier error, interrupted
-    await outcome.recover(sql, epoch, lanes.ids, channel.canRepeat);
+    await recover(sql, epoch, lanes.ids, channel.canRepeat);
     while (!signal.aborted) await step(options, memory, lanes);
   };
   while (!signal.aborted)

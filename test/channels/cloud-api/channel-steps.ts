@@ -29,7 +29,7 @@ export const outgoing = (content: Partial<Content>, more: Partial<Outgoing> = {}
     mediaId: null,
     epoch: 1,
     attempts: 1,
-    unsent: 0,
+    failedEarly: 0,
     account: 1,
     number: "6281200000001",
   },

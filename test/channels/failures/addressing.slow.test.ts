@@ -170,8 +170,8 @@ test("a number without devices waits longer each time, then fails; others go ahe
     other: (await submit(task, { phone: platform.register("6281200000004").number })).id,
   };
   // the next wait is long, or none is left
-  await sql`update messaging.message set attempts = 3, unsent = 3 where id = ${ids.waiting}`;
-  await sql`update messaging.message set attempts = 4, unsent = 4 where id = ${ids.hopeless}`;
+  await sql`update messaging.message set attempts = 3, failed_early = 3 where id = ${ids.waiting}`;
+  await sql`update messaging.message set attempts = 4, failed_early = 4 where id = ${ids.hopeless}`;
   await untilOpen(task);
   await eventually(task, ids.other, "READ");
   await eventually(task, ids.hopeless, "FAILED");

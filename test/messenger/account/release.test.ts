@@ -2,8 +2,9 @@ import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import { firstAccount, recordNumber, releaseMessages } from "#lib/messenger/account/account.ts";
 import { accountDirectory } from "#lib/messenger/account/account-admin.ts";
-import { markSent, requeue, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
+import { returnToQueue } from "#lib/messenger/outbox/lifecycle.ts";
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
+import { markSent } from "#lib/messenger/outbox/receipt.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { beginTerm, number, putMessage, takeAny } from "../../fleet/outbox-rows.ts";
 
@@ -37,7 +38,7 @@ const takeOther = () => takeAny(sql, otherEpoch, other);
 /** The first account takes a message and puts it back: nothing of it has left. */
 const giveToFirst = async (id: string) => {
   await putMessage(sql, id, { phone });
-  await requeueUnsent(sql, await take(), 0);
+  await returnToQueue(sql, await take(), { cost: "nothing" });
 };
 const accountOf = async (id: string) =>
   (await sql<{ account: number | null }[]>`select account from messaging.message where id = ${id}`)[0]
@@ -88,7 +89,7 @@ describe("of an account that cannot write to new contacts", () => {
     await putMessage(sql, "A", { phone });
     const message = await take();
     await storePayload(sql, { id: "A", epoch: epoch }, "whatsapp", Buffer.from("payload"));
-    await requeue(sql, message, 0);
+    await returnToQueue(sql, message, { cost: "send" });
     await limit({ locked_until: "tomorrow" });
     expect(await releaseMessages(sql)).toBe(0);
     expect(await accountOf("A")).toBe(firstAccount);

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { cancelRun } from "#lib/messenger/outbox/cancel.ts";
-import { recover, requeue, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
+import { recover, returnToQueue } from "#lib/messenger/outbox/lifecycle.ts";
 import { beginTerm, putMessage } from "../../fleet/outbox-rows.ts";
 import { database, listStates, prepare, put, sql, take, useOutbox } from "./outbox-steps.ts";
 
@@ -18,9 +18,9 @@ test("what waits of a run is cancelled, once, and nothing of other runs or of wh
   await putOfRun("A");
   const sent = await take();
   await prepare(sent);
-  await requeue(sql, sent, 3_600);
+  await returnToQueue(sql, sent, { cost: "send", delaySeconds: 3_600 });
   await putOfRun("B", "6281200000002");
-  await requeueUnsent(sql, await take(), 3_600);
+  await returnToQueue(sql, await take(), { cost: "nothing", delaySeconds: 3_600 });
   await putOfRun("C", "6281200000003");
   await put("D", { phone: "6281200000004" });
   expect(await cancelRun(sql, "march")).toBe(2);
@@ -37,8 +37,8 @@ test("a message that was being sent while its run was cancelled waits no more, u
   const left = await take();
   await prepare(left);
   expect(await cancelRun(sql, "march")).toBe(0);
-  await requeueUnsent(sql, unsent, 0);
-  await requeue(sql, left, 0);
+  await returnToQueue(sql, unsent, { cost: "nothing" });
+  await returnToQueue(sql, left, { cost: "send" });
   // the account has another leader
   await recover(sql, await beginTerm(sql));
   expect(await listStates()).toEqual({ A: "CANCELLED", B: "CANCELLED", C: "PENDING" });

@@ -1,13 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { cancel } from "#lib/messenger/outbox/cancel.ts";
-import {
-  markSent,
-  recover,
-  requeue,
-  requeueComposed,
-  requeueFailed,
-  requeueUnsent,
-} from "#lib/messenger/outbox/outcome.ts";
+import { recover, returnToQueue } from "#lib/messenger/outbox/lifecycle.ts";
+import { markSent } from "#lib/messenger/outbox/receipt.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { beginTerm, takeAny } from "../../fleet/outbox-rows.ts";
 import { epoch, prepare, put, sql, take, useOutbox } from "./outbox-steps.ts";
@@ -44,10 +38,10 @@ describe("a message is not cancelled", () => {
     await put("A");
     const message = await take();
     await prepare(message);
-    await requeue(sql, message, 0);
+    await returnToQueue(sql, message, { cost: "send" });
     await expect(cancel(sql, "A", sender)).rejects.toMatchObject(notWaiting);
     // also after an attempt that certainly failed
-    await requeueFailed(sql, await take(), 0);
+    await returnToQueue(sql, await take(), { cost: "attempt" });
     await expect(cancel(sql, "A", sender)).rejects.toMatchObject(notWaiting);
   });
 
@@ -68,18 +62,18 @@ describe("a message is not cancelled", () => {
 });
 
 test.each([
-  ["failed", requeueFailed],
-  ["was not made", requeueUnsent],
-] as const)("a message is cancelled after an attempt that %s, of which nothing left", async (_, postpone) => {
+  ["failed", "attempt"],
+  ["was not made", "nothing"],
+] as const)("a message is cancelled after an attempt that %s, of which nothing left", async (_, cost) => {
   await put("A");
-  await postpone(sql, await take(), 3_600);
+  await returnToQueue(sql, await take(), { cost, delaySeconds: 3_600 });
   expect((await cancel(sql, "A", sender))?.status).toBe("CANCELLED");
 });
 
 test("what a cancelled message holds back is sent", async () => {
   await put("A");
   await put("B");
-  await requeueUnsent(sql, await take(), 3_600);
+  await returnToQueue(sql, await take(), { cost: "nothing", delaySeconds: 3_600 });
   expect(await takeAny(sql, epoch)).toBeUndefined();
   await cancel(sql, "A", sender);
   expect(await take()).toMatchObject({ id: "B" });
@@ -103,7 +97,7 @@ test("of a cancelled one-time code neither text nor payload remain", async () =>
   await sql`update messaging.message set content = '{"sealed": "c2VhbGVk"}'`;
   const message = await take();
   await prepare(message);
-  await requeueComposed(sql, message);
+  await returnToQueue(sql, message, { cost: "nothing", uploaded: true });
   await cancel(sql, "A", sender);
   const left = await sql`
     select content, (select count(*)::int from messaging.payload) as payloads from messaging.message`;

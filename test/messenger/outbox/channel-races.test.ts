@@ -1,17 +1,10 @@
 import { expect, test } from "vitest";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import { cancel } from "#lib/messenger/outbox/cancel.ts";
+import { expire, markFailed, returnToQueue } from "#lib/messenger/outbox/lifecycle.ts";
 import { reasons } from "#lib/messenger/outbox/message.ts";
 import { moveLate } from "#lib/messenger/outbox/next-channel.ts";
-import {
-  expire,
-  markFailed,
-  markSent,
-  requeue,
-  requeueRejected,
-  requeueUnsent,
-} from "#lib/messenger/outbox/outcome.ts";
-import { applyReceipt } from "#lib/messenger/outbox/state.ts";
+import { applyReceipt, markSent } from "#lib/messenger/outbox/receipt.ts";
 import { putMessage } from "../../fleet/outbox-rows.ts";
 import { addAccount, age, compose, hold, look, put, report, sms, useChannels } from "./channel-steps.ts";
 import { sql } from "./outbox-steps.ts";
@@ -20,7 +13,7 @@ useChannels();
 
 test("a notice that an earlier attempt may have sent goes on to no channel when a later one fails", async () => {
   await put("notice");
-  await requeue(sql, await compose(), 0);
+  await returnToQueue(sql, await compose(), { cost: "send" });
   await markFailed(sql, await compose(), reasons.notRegistered);
   expect(await look("notice")).toBe(`UNCERTAIN main ${reasons.notRegistered}`);
   await applyReceipt(sql, firstAccount, "notice", "DELIVERED");
@@ -29,7 +22,7 @@ test("a notice that an earlier attempt may have sent goes on to no channel when 
 
 test("a code that an earlier attempt may have sent is uncertain when a later one and the next channel fail", async () => {
   await put("code");
-  await requeue(sql, await compose(), 0);
+  await returnToQueue(sql, await compose(), { cost: "send" });
   await markFailed(sql, await compose(), reasons.notRegistered);
   expect(await look("code")).toBe("PENDING gateway");
   await markFailed(sql, await compose(sms), reasons.unprepared);
@@ -49,7 +42,11 @@ test("a message that is scheduled has its whole time at its first channel", asyn
 
 test("a code that its channel is to try again later does not wait for that", async () => {
   await put("code");
-  await requeueRejected(sql, await compose(), 900, { "slow-down": 1 });
+  await returnToQueue(sql, await compose(), {
+    cost: "nothing",
+    delaySeconds: 900,
+    rejections: { "slow-down": 1 },
+  });
   await sql`update messaging.message set due_at = due_at - interval '8 s'`;
   await moveLate(sql);
   expect(await look("code")).toBe("PENDING gateway");
@@ -63,7 +60,7 @@ test("an answer of a former channel does not end the sending at the present one"
   const second = await compose(sms);
   await markSent(sql, first);
   expect(await look("code")).toBe("SENDING gateway");
-  await requeueUnsent(sql, second, 0);
+  await returnToQueue(sql, second, { cost: "nothing" });
   expect((await compose(sms)).content.sealed).toBe("c2VhbGVk");
 });
 

@@ -3,7 +3,7 @@ import { describeRejection } from "#lib/channels/codes.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import { applyReport } from "#lib/messenger/outbox/report.ts";
+import { applyReport } from "#lib/messenger/outbox/receipt.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { beginTerm, number, putMessage } from "../../fleet/outbox-rows.ts";
 import { prepare, sql, take, useOutbox } from "./outbox-steps.ts";

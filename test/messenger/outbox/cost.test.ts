@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { firstAccount, releaseMessages } from "#lib/messenger/account/account.ts";
 import { listDepths } from "#lib/messenger/outbox/depth.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
+import { expire, recover, returnToQueue } from "#lib/messenger/outbox/lifecycle.ts";
 import { listMessages } from "#lib/messenger/outbox/list.ts";
 import { type Choice, listAwaited, OpenFrom } from "#lib/messenger/outbox/next.ts";
 import { moveLate } from "#lib/messenger/outbox/next-channel.ts";
-import { expire, markSent, recover, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
-import { applyReceipt } from "#lib/messenger/outbox/state.ts";
+import { applyReceipt, markSent } from "#lib/messenger/outbox/receipt.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { number, takeAny } from "../../fleet/outbox-rows.ts";
@@ -92,7 +92,7 @@ test.each(["none", "of an hour when nothing waited", "of now"])(
     const read = await countRead(async () => {
       for (let taken = 0; taken < 20; taken++) {
         const message = await take();
-        if (taken % 5 === 0) await requeueUnsent(sql, message, 3_600);
+        if (taken % 5 === 0) await returnToQueue(sql, message, { cost: "nothing", delaySeconds: 3_600 });
         else await markSent(sql, message);
       }
     });
@@ -162,7 +162,7 @@ test("messages behind one of their number that waits are passed over without a l
   await sql`
     insert into messaging.message (id, sender, kind, phone, content, expires_at)
     select 'M' || i, 'api:test', 'text', '6281200000001', '{}', now() + interval '1 day' from generate_series(1, ${many}) i`;
-  await requeueUnsent(sql, await take(), 3_600);
+  await returnToQueue(sql, await take(), { cost: "nothing", delaySeconds: 3_600 });
   const { resting } = await loadHistory(sql, number);
   const look = () => takeAny(sql, epoch, { resting: resting.map(({ phone }) => phone) });
   expect(await countRead(look)).toBeLessThan(1.5 * many);
@@ -258,7 +258,8 @@ test("of the changes in the life of a message to a known recipient only its end 
 test("a page that is filled with messages has room for their changes", async () => {
   await putMany(100);
   const counted = await countChanges(async () => {
-    for (let n = 0; n < 4; n++) await requeueUnsent(sql, await take(), 3_600);
+    for (let n = 0; n < 4; n++)
+      await returnToQueue(sql, await take(), { cost: "nothing", delaySeconds: 3_600 });
   });
   expect(counted).toEqual({ changes: 8, hot: 8 });
 });

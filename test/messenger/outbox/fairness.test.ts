@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
 import { Submission } from "#lib/messaging/submission.ts";
+import { returnToQueue } from "#lib/messenger/outbox/lifecycle.ts";
 import { Rotation } from "#lib/messenger/outbox/next.ts";
-import { markSent, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
+import { markSent } from "#lib/messenger/outbox/receipt.ts";
 import { storeMessages } from "#lib/messenger/outbox/store.ts";
 import { putMessage, takeAny } from "../../fleet/outbox-rows.ts";
 import { epoch, sql, take, useOutbox } from "./outbox-steps.ts";
@@ -114,7 +115,7 @@ test("a requeued message of one sender holds back a later one of another to the 
   await put("L1", large, { phone });
   const taken = await take();
   await put("S1", small, { phone });
-  await requeueUnsent(sql, taken, 3_600);
+  await returnToQueue(sql, taken, { cost: "nothing", delaySeconds: 3_600 });
   expect(await send()).toEqual([]);
   await sql`update messaging.message set not_before = now(), held_until = null`;
   expect(await send()).toEqual(["L1", "S1"]);

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import { cancel } from "#lib/messenger/outbox/cancel.ts";
+import { expire, markFailed, returnToQueue } from "#lib/messenger/outbox/lifecycle.ts";
 import { reasons } from "#lib/messenger/outbox/message.ts";
 import { dropCodes, moveLate } from "#lib/messenger/outbox/next-channel.ts";
-import { expire, markFailed, markSent, requeue } from "#lib/messenger/outbox/outcome.ts";
-import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
+import { applyReceipt, markSent } from "#lib/messenger/outbox/receipt.ts";
+import { findState } from "#lib/messenger/outbox/state.ts";
 import { putMessage } from "../../fleet/outbox-rows.ts";
 import { age, compose, hold, look, put, report, sms, useChannels } from "./channel-steps.ts";
 import { sql } from "./outbox-steps.ts";
@@ -40,7 +41,7 @@ const steps: Readonly<Record<string, () => Promise<unknown>>> = {
   "before it was sent": async () => {},
   "while it is being sent": () => compose(),
   "after it was sent": async () => markSent(sql, await compose()),
-  "without an answer": async () => requeue(sql, await compose(), 0, false),
+  "without an answer": async () => returnToQueue(sql, await compose(), { cost: "send", canRepeat: false }),
 };
 
 test.each(Object.keys(steps))("a code without a confirmation for 8 seconds goes on, %s", async (step) => {
@@ -88,7 +89,7 @@ test("each channel has 8 seconds for a code", async () => {
 
 test("a code that the last channel rejects is uncertain if an earlier one may have sent it", async () => {
   await put("code");
-  await requeue(sql, await compose(), 0);
+  await returnToQueue(sql, await compose(), { cost: "send" });
   await age(8);
   await moveLate(sql);
   await markFailed(sql, await compose(sms), reasons.unprepared);
@@ -199,7 +200,7 @@ test("a report of an account that was not given the message changes nothing", as
 test("a report settles a message whose request got no answer", async () => {
   await put("notice");
   await sql`update messaging.message set account = ${sms}`;
-  await requeue(sql, await compose(sms), 0, false);
+  await returnToQueue(sql, await compose(sms), { cost: "send", canRepeat: false });
   expect(await look("notice")).toBe(`UNCERTAIN gateway ${reasons.unanswered}`);
   await report({ id: "notice", state: "SENT" });
   expect(await look("notice")).toBe("SENT gateway");

@@ -2,18 +2,16 @@ import { describe, expect, test } from "vitest";
 import { steadyNow } from "#lib/deadline.ts";
 import { states } from "#lib/messaging/submission.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import {
   deferUntilQuietEnd,
   expire,
   markFailed,
-  markSent,
   recover,
-  requeue,
-  requeueComposed,
-  requeueUnsent,
-} from "#lib/messenger/outbox/outcome.ts";
-import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
+  returnToQueue,
+} from "#lib/messenger/outbox/lifecycle.ts";
+import type { Outgoing } from "#lib/messenger/outbox/message.ts";
+import { applyReceipt, markSent } from "#lib/messenger/outbox/receipt.ts";
+import { findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
 import { findAddress } from "#lib/messenger/send/number-check.ts";
 import { beginTerm, number, takeAny } from "../../fleet/outbox-rows.ts";
@@ -34,7 +32,7 @@ describe("taking the next message", () => {
 
   test("takes a code, but no reminder, before a requeued reminder to the same number", async () => {
     await put("first", { class: "reminder" });
-    await requeueUnsent(sql, await take(), 3_600);
+    await returnToQueue(sql, await take(), { cost: "nothing", delaySeconds: 3_600 });
     await put("second", { class: "reminder" });
     await put("code", { class: "one-time-code" });
     const code = await take();
@@ -80,8 +78,8 @@ test("a former leader takes nothing, and its writes do not affect what the next 
   expect(taken).toMatchObject([{ state: "SENDING", attempts: 2, epoch: next, payload: null }]);
   expect(await prepare(late)).toBe(false);
   await markFailed(sql, late, "late");
-  await requeue(sql, late, 60);
-  await requeueUnsent(sql, late, 60);
+  await returnToQueue(sql, late, { cost: "send", delaySeconds: 60 });
+  await returnToQueue(sql, late, { cost: "nothing", delaySeconds: 60 });
   await deferUntilQuietEnd(sql, { ...late, quietUntil: new Date(Date.now() + 60_000) });
   expect(await read()).toEqual(taken);
   expect(await prepare({ id: late.id, epoch: next })).toBe(true);
@@ -115,7 +113,7 @@ test("an interrupted upload that was composed later, and not sent, expires as un
   await recover(sql, next);
   const taken = await take({}, next);
   await prepare(taken);
-  await requeueComposed(sql, taken);
+  await returnToQueue(sql, taken, { cost: "nothing", uploaded: true });
   await sql`update messaging.message set expires_at = now()`;
   await expire(sql);
   expect(await listStates()).toEqual({ upload: "EXPIRED" });
@@ -125,8 +123,8 @@ test("a delivered message is not requeued by a send without an answer", async ()
   await put("message");
   const taken = await take();
   await applyReceipt(sql, firstAccount, taken.id, "DELIVERED");
-  await requeue(sql, taken, 0);
-  await requeueUnsent(sql, taken, 0);
+  await returnToQueue(sql, taken, { cost: "send" });
+  await returnToQueue(sql, taken, { cost: "nothing" });
   expect(await listStates()).toEqual({ message: "DELIVERED" });
 });
 
@@ -144,9 +142,9 @@ test("a send that has not left does not count as an attempt, however often", asy
   for (let send = 0; send < 6; send++) {
     const taken = await take();
     expect(taken.attempts).toBe(1);
-    await requeueUnsent(sql, taken, 0);
+    await returnToQueue(sql, taken, { cost: "nothing" });
   }
-  await requeue(sql, await take(), 0);
+  await returnToQueue(sql, await take(), { cost: "send" });
   expect(await listStates()).toEqual({ message: "PENDING" });
 });
 
@@ -170,7 +168,7 @@ test("a receipt sets DELIVERED or READ in all states except FAILED, EXPIRED and 
 
 test("a message with a receipt counts as sent, even if its send was not recorded", async () => {
   await put("message");
-  await requeue(sql, await take(), 0);
+  await returnToQueue(sql, await take(), { cost: "send" });
   await applyReceipt(sql, firstAccount, "message", "DELIVERED");
   const { sentAt } = await loadHistory(sql, number);
   expect(sentAt).toHaveLength(1);

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import { markSent } from "#lib/messenger/outbox/outcome.ts";
+import { applyReceipt, markSent } from "#lib/messenger/outbox/receipt.ts";
 import { sweep } from "#lib/messenger/outbox/retention.ts";
-import { applyReceipt } from "#lib/messenger/outbox/state.ts";
 import { number } from "../../fleet/outbox-rows.ts";
 import { database, put, sql, take, useOutbox } from "./outbox-steps.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { retryUntilDone } from "#lib/messenger/outbox/outcome.ts";
+import { retryUntilDone } from "#lib/messenger/outbox/retry.ts";
 
 test("retries until the work succeeds", async () => {
   let tries = 0;

@@ -2,7 +2,8 @@ import { describe, expect, test, vi } from "vitest";
 import { ChannelFailure } from "#lib/channels/channel.ts";
 import { inTime } from "#lib/db/outage.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
+import { applyReceipt } from "#lib/messenger/outbox/receipt.ts";
+import { findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { failNextWrite } from "../../fleet/next-write.ts";
 import {
@@ -74,8 +75,8 @@ test("a message that cannot be composed is retried, fails after five attempts, a
   };
   const [broken, hopeless] = [await put("6281200000001"), await put("6281200000011")];
   const other = await put("6281200000002");
-  await sql`update messaging.message set attempts = 3, unsent = 3 where id = ${broken}`; // the next delay is long
-  await sql`update messaging.message set attempts = 4, unsent = 4 where id = ${hopeless}`;
+  await sql`update messaging.message set attempts = 3, failed_early = 3 where id = ${broken}`; // the next delay is long
+  await sql`update messaging.message set attempts = 4, failed_early = 4 where id = ${hopeless}`;
   await lead();
   await eventually(other, "SENT");
   await untilIdle();
@@ -94,13 +95,13 @@ test("a send that fails before the frame leaves waits longer each time, and fail
     throw new ChannelFailure("failed", false);
   };
   const [late, last, unanswered] = [await put(), await put("6281200000002"), await put("6281200000003")];
-  await sql`update messaging.message set attempts = 3, unsent = 3 where id = ${late}`;
-  await sql`update messaging.message set attempts = 4, unsent = 4 where id = ${last}`;
+  await sql`update messaging.message set attempts = 3, failed_early = 3 where id = ${late}`;
+  await sql`update messaging.message set attempts = 4, failed_early = 4 where id = ${last}`;
   // sends without an answer are counted separately
   await sql`update messaging.message set attempts = 4 where id = ${unanswered}`;
   await lead();
   const waits = () => sql`
-    select attempts - unsent as sends, attempts, round(extract(epoch from not_before - changed_at))::int as seconds
+    select attempts - failed_early as sends, attempts, round(extract(epoch from not_before - changed_at))::int as seconds
     from messaging.message where state = 'PENDING' and not_before > now() order by seq`;
   await expect.poll(waits).toEqual([
     { sends: 0, attempts: 4, seconds: 40 },

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { ChannelFailure } from "#lib/channels/channel.ts";
 import { steadyNow } from "#lib/deadline.ts";
-import { expire } from "#lib/messenger/outbox/outcome.ts";
+import { expire } from "#lib/messenger/outbox/lifecycle.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import {
@@ -39,7 +39,7 @@ const failMedia = () => {
 };
 const outages = () => pacing.outages.list(steadyNow()).map(({ service }) => service);
 const attemptsOf = async (id: string) =>
-  (await sql`select attempts, unsent, rejections from messaging.message where id = ${id}`)[0];
+  (await sql`select attempts, failed_early, rejections from messaging.message where id = ${id}`)[0];
 
 test("while the platform does not answer for numbers, one message asks and the others wait, but for known numbers", async () => {
   failDirectory();
@@ -57,7 +57,7 @@ test("while the platform does not answer for numbers, one message asks and the o
     "PENDING",
     "PENDING",
   ]);
-  expect(await attemptsOf(asking)).toEqual({ attempts: 0, unsent: 0, rejections: { directory: 1 } });
+  expect(await attemptsOf(asking)).toEqual({ attempts: 0, failed_early: 0, rejections: { directory: 1 } });
 });
 
 test("while the platform does not answer for numbers, the messages that wait are not written to", async () => {
@@ -116,7 +116,7 @@ test("an outage of the platform's directory ends with its answer that a number h
   await lead();
   pacing.outages.record("directory", steadyNow());
   const id = await put(first);
-  await expect.poll(() => attemptsOf(id)).toMatchObject({ unsent: 1 });
+  await expect.poll(() => attemptsOf(id)).toMatchObject({ failed_early: 1 });
   expect(outages()).toEqual([]);
 });
 
@@ -156,7 +156,7 @@ test("an image waits while no media server answers, and texts do not", async () 
     "PENDING",
     "PENDING",
   ]);
-  expect(await attemptsOf(image)).toEqual({ attempts: 0, unsent: 0, rejections: { media: 1 } });
+  expect(await attemptsOf(image)).toEqual({ attempts: 0, failed_early: 0, rejections: { media: 1 } });
 });
 
 test("a message that expires during an outage says what it waited for", async () => {

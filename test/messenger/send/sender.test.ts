@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
 import type { SendOutcome } from "#lib/channels/channel.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
+import { expire, returnToQueue } from "#lib/messenger/outbox/lifecycle.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
-import { expire, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
-import { applyReceipt } from "#lib/messenger/outbox/state.ts";
+import { applyReceipt } from "#lib/messenger/outbox/receipt.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { untilBlocked } from "../../fleet/blocked-connections.ts";
 import { failNextWrite } from "../../fleet/next-write.ts";
@@ -58,7 +58,7 @@ describe("the order", () => {
     const epoch = await beginTerm(sql);
     const taken = await takeAny(sql, epoch);
     expect(taken?.id).toBe(first);
-    await requeueUnsent(sql, taken as Outgoing, 3_600);
+    await returnToQueue(sql, taken as Outgoing, { cost: "nothing", delaySeconds: 3_600 });
     const stop = await lead();
     await eventually(other, "SENT");
     await untilIdle();

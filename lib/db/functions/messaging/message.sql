@@ -80,7 +80,7 @@ create or replace function messaging.may_have_arrived(m messaging.message) retur
 language sql stable
 return exists (
   select from messaging.payload p
-  where p.seq = m.seq and (p.may_have_left or (m.attempts > m.unsent
+  where p.seq = m.seq and (p.may_have_left or (m.attempts > m.failed_early
     and p.channel = (select a.channel from messaging.account a where a.id = m.account))));
 
 -- Lists a person's numbers: the platform may have another one than the senders, such as a Brazilian one without its ninth

@@ -71,7 +71,7 @@ create or replace trigger cancel_late before insert on messaging.message
 for each row when (new.run is not null) execute function notification.cancel_late();
 -- one that was being sent meanwhile, and waits again because nothing has left
 create or replace trigger cancel_returned before update of state on messaging.message
-for each row when (new.run is not null and old.state = 'SENDING' and new.state = 'PENDING' and new.attempts <= new.unsent)
+for each row when (new.run is not null and old.state = 'SENDING' and new.state = 'PENDING' and new.attempts <= new.failed_early)
 execute function notification.cancel_late();
 
 -- Deletes rows older than a month. Recipients in a current audience are marked as seen every day. A bulk run is known as long

@@ -1,19 +1,17 @@
 import { openAuthState } from "#lib/channels/whatsapp/link/auth-state.ts";
 import { applyEvents } from "#lib/messenger/channel-events.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
-import type { Outgoing } from "#lib/messenger/outbox/message.ts";
-import { OpenFrom, Rotation, takeNext } from "#lib/messenger/outbox/next.ts";
 import {
   deferUntilQuietEnd,
   expire,
   markFailed,
-  markSent,
   recover,
-  requeue,
-} from "#lib/messenger/outbox/outcome.ts";
+  returnToQueue,
+} from "#lib/messenger/outbox/lifecycle.ts";
+import type { Outgoing } from "#lib/messenger/outbox/message.ts";
+import { OpenFrom, Rotation, takeNext } from "#lib/messenger/outbox/next.ts";
 import { payloadStore, storePayload } from "#lib/messenger/outbox/payload.ts";
-import { applyReport } from "#lib/messenger/outbox/report.ts";
-import { applyReceipt, markUndecryptable } from "#lib/messenger/outbox/state.ts";
+import { applyReceipt, applyReport, markSent, markUndecryptable } from "#lib/messenger/outbox/receipt.ts";
 import { findAddress } from "#lib/messenger/send/number-check.ts";
 import { setPreference } from "#lib/notification/opt-out.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
@@ -57,7 +55,11 @@ export async function* settleCases({ owner, sql, parts }: Ground): AsyncGenerato
   yield inSent("DELIVERED");
   yield inSent("READ");
   yield { name: "receipts: cannot be decrypted", run: () => markUndecryptable(sql, message.id), ...taken };
-  yield { name: "send: requeue without an answer", run: () => requeue(sql, message, 60), ...taken };
+  yield {
+    name: "send: requeue without an answer",
+    run: () => returnToQueue(sql, message, { cost: "send", delaySeconds: 60 }),
+    ...taken,
+  };
   yield { name: "send: mark as failed", run: () => markFailed(sql, message, "bench"), ...taken };
 
   const reported = await owner<{ reference: string; id: string; phone: string }[]>`
