@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { deadline, steadyNow } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
@@ -10,7 +10,8 @@ import { formatCookie, isAddressedToConsole, isFromOwnPage, isOverTls } from "./
 import { type MessageFilter, type OperatorLogin, OperatorLogins } from "./login/operator-login.ts";
 import { type LoginOptions, serveLogin } from "./login-routes.ts";
 import { operatorsOnly } from "./operator-request.ts";
-import { renderError, renderPage } from "./page.ts";
+import { pageNames, pathOfPage, renderError, renderPage } from "./page.ts";
+import { bulkHome } from "./panels/bulk.ts";
 import { readFilter } from "./panels/messages.ts";
 import { accountOf, fieldOf, languageCookie, languageOf, sendPage } from "./request.ts";
 import type { ConsoleState } from "./state.ts";
@@ -88,12 +89,22 @@ const answerInPages = (scope: FastifyInstance): void => {
   });
 };
 
+const homes: readonly string[] = [bulkHome, ...pageNames.map(pathOfPage)];
+
+/** Finds the page that a form or a link was on. */
+const pageBehind = ({ headers: { referer } }: FastifyRequest): string => {
+  const path = referer && URL.canParse(referer) ? new URL(referer).pathname : "";
+  return homes.includes(path) ? path : pathOfPage("now");
+};
+
 const serveLanguages = (scope: FastifyInstance): void => {
   scope.get<{ Params: { name: string } }>("/language/:name", (request, reply) => {
     const { name } = request.params;
     if (!isLanguage(name)) return reply.callNotFound();
     const options = { maxAgeSeconds: languageSeconds, isSecure: isOverTls(request) };
-    return reply.header("set-cookie", formatCookie(languageCookie, name, options)).redirect("/console", 303);
+    return reply
+      .header("set-cookie", formatCookie(languageCookie, name, options))
+      .redirect(pageBehind(request), 303);
   });
 };
 
@@ -103,17 +114,18 @@ const serveConsole = (
   logins: OperatorLogins,
 ) => {
   const asOperator = operatorsOnly(options, logins);
-  scope.get(
-    "/",
-    asOperator(async (login, request, reply) => {
-      const { operator, notice, filter } = login;
-      const state = await findState(options, login);
-      const language = languageOf(request);
-      const words = languages[language];
-      const view = { operator, state, notice, filter, now: new Date(), language, words };
-      return sendPage(reply, 200, renderPage(view));
-    }),
-  );
+  for (const name of pageNames)
+    scope.get(
+      pathOfPage(name).replace(/^\/console/, "") || "/",
+      asOperator(async (login, request, reply) => {
+        const { operator, notice, filter } = login;
+        const state = await findState(options, login);
+        const language = languageOf(request);
+        const words = languages[language];
+        const view = { operator, state, notice, filter, now: new Date(), language, words };
+        return sendPage(reply, 200, renderPage(view, name));
+      }),
+    );
   scope.post(
     "/search",
     asOperator(async (login, request, reply) => {
@@ -127,7 +139,7 @@ const serveConsole = (
         const { notRecorded } = languages[languageOf(request)].notices;
         login.notice = { kind: "failed", text: notRecorded };
       }
-      return reply.redirect("/console", 303);
+      return reply.redirect(pathOfPage("messages"), 303);
     }),
   );
   scope.post(
@@ -151,8 +163,7 @@ const serveConsole = (
         // without the notice's text: it may contain the pairing code
         const result = login.notice.kind;
         log.info("console action", { operator: login.operator.id, action: name, result });
-        const { page } = request.query as { page?: unknown };
-        return reply.redirect(page === "bulk" ? "/console/bulk" : "/console", 303);
+        return reply.redirect(pageBehind(request), 303);
       }),
     );
 };

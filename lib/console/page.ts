@@ -1,7 +1,7 @@
 import { type Html, html } from "#lib/html.ts";
 import { renderAccounts } from "./panels/accounts.ts";
 import { renderActs } from "./panels/acts.ts";
-import { renderAlerts } from "./panels/alerts.ts";
+import { listAlerts, renderAlerts } from "./panels/alerts.ts";
 import { renderCallbacks } from "./panels/callbacks.ts";
 import { renderChart } from "./panels/chart.ts";
 import { renderMessages, renderQueue } from "./panels/messages.ts";
@@ -10,7 +10,7 @@ import { renderAnswer, renderOptOut } from "./panels/replies.ts";
 import { renderRuns } from "./panels/runs.ts";
 import { renderSenders } from "./panels/senders.ts";
 import { renderStatus } from "./panels/status.ts";
-import type { View } from "./view.ts";
+import { hiddenUnless, type View } from "./view.ts";
 import type { Words } from "./words/en.ts";
 import { type Language, languages } from "./words/language.ts";
 
@@ -41,6 +41,29 @@ const renderLanguages = (current: Language): Html => {
   return html`<nav class="languages" aria-label="${languages[current].page.languages}">${links}</nav>`;
 };
 
+/** Where an operator finds things; `now` is the first page. Each shows what is wrong. */
+export const pages = {
+  now: [renderStatus, renderStopped, renderLinking, renderQueue, renderChart],
+  messages: [renderMessages, renderOptOut, renderAnswer],
+  runs: [renderRuns],
+  senders: [renderSenders, renderCallbacks],
+  accounts: [renderAccounts, renderUnlinking],
+  record: [renderActs],
+} satisfies Record<string, readonly ((view: View) => Html)[]>;
+export type PageName = keyof typeof pages;
+export const pageNames = Object.keys(pages) as PageName[];
+
+export const pathOfPage = (name: PageName): string => (name === "now" ? "/console" : `/console/${name}`);
+
+/** @param current the page that is shown, or that the page shown belongs to. */
+const renderPages = (current: PageName, { page }: Words): Html => {
+  const links = pageNames.map(
+    (name) =>
+      html`<a href="${pathOfPage(name)}"${name === current ? html` aria-current="page"` : undefined}>${page.names[name]}</a>`,
+  );
+  return html`<nav class="pages" aria-label="${page.pages}">${links}</nav>`;
+};
+
 /** What the frame of each page of an operator shows. */
 type Framed = Pick<View, "operator" | "notice" | "words" | "language">;
 
@@ -52,6 +75,7 @@ type Framed = Pick<View, "operator" | "notice" | "words" | "language">;
 export const renderFrame = (
   { operator, notice, words, language }: Framed,
   home: string,
+  current: PageName,
   title: string,
   content: Html,
 ): string => {
@@ -61,7 +85,8 @@ ${renderBrand(words)}
 ${renderLanguages(language)}
 <form method="post" action="/console/logout"><span class="muted">${operator.name} · ${page.roles[operator.role]}</span>
 <button class="quiet">${page.logOut}</button></form>
-</header>`;
+</header>
+${renderPages(current, words)}`;
   return document(
     language,
     title,
@@ -83,27 +108,15 @@ ${content}
  * Empty sections are hidden, not left out: the script updates the page in place, and a section that appears or
  * disappears must not move the keyboard focus.
  */
-/** Renders the console's page. */
-export const renderPage = (view: View): string =>
+/** Renders one of the console's pages. */
+export const renderPage = (view: View, name: PageName): string =>
   renderFrame(
     view,
-    "/console",
-    view.words.title,
-    html`${renderAlerts(view)}
-${renderAccounts(view)}
-${renderStatus(view)}
-${renderStopped(view)}
-${renderLinking(view)}
-${renderQueue(view)}
-${renderChart(view)}
-${renderMessages(view)}
-${renderRuns(view)}
-${renderSenders(view)}
-${renderCallbacks(view)}
-${renderOptOut(view)}
-${renderAnswer(view)}
-${renderUnlinking(view)}
-${renderActs(view)}`,
+    pathOfPage(name),
+    name,
+    `${view.words.page.names[name]} · ${view.words.title}`,
+    html`<div id="warnings"${hiddenUnless(name === "now" || listAlerts(view).length > 0)}>${renderAlerts(view)}</div>
+${pages[name].map((render) => html`${render(view)}\n`)}`,
   );
 
 const renderAlone = (language: Language, heading: string, content: Html, head?: Html): string => {

@@ -1,11 +1,12 @@
 import type { Browser } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openIssuer } from "#lib/console/login/issuer.ts";
+import { pageNames } from "#lib/console/page.ts";
 import type { ConsoleState } from "#lib/console/state.ts";
 import { createConsole, operator } from "../steps/console.ts";
 import { connected, pairing } from "../steps/console-state.ts";
 import { startIssuer } from "../steps/issuer.ts";
-import { browser, check, stageBrowser } from "./console-pages.ts";
+import { browser, check, openAt, stageBrowser } from "./console-pages.ts";
 
 stageBrowser();
 
@@ -82,9 +83,11 @@ describe.each(["en", "id"])("in %s", (locale) => {
       await logIn(page);
       for (const state of states) {
         messenger.state = state;
-        await page.reload();
-        await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
-        expect(await check(page)).toEqual({ violations: [], overflow: 0 });
+        for (const at of pageNames) {
+          await openAt(page, at);
+          await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+          expect(await check(page), at).toEqual({ violations: [], overflow: 0 });
+        }
       }
     },
   );
@@ -95,6 +98,7 @@ test("a search shows its number masked, in no address, and lasts until it is cle
   const page = await openPage({ locale: "en" });
   await page.goto(`${url}/console`);
   await logIn(page);
+  await openAt(page, "messages");
   const asked: string[] = [];
   page.on("request", (request) => asked.push(request.url()));
   await page.getByLabel("Message id or number").fill("+62 812-3456-7890");
@@ -120,6 +124,7 @@ test("a waiting message says why, and a rejected one what to do", async () => {
   const page = await openPage({ locale: "en" });
   await page.goto(`${url}/console`);
   await logIn(page);
+  await openAt(page, "messages");
   const rows = page.locator("#messages tbody tr");
   const waiting = await rows.filter({ hasText: "PENDING" }).innerText();
   expect(waiting).toContain("Waits:");
@@ -133,6 +138,7 @@ test("a number is opted out, and in again by the second button of the form, with
   const page = await openPage({ locale: "en" });
   await page.goto(`${url}/console`);
   await logIn(page);
+  await openAt(page, "messages");
   for (const [button, call, notice] of [
     ["Opt out", "opt out 6281234567890", "6281•••••••90 has opted out."],
     ["Opt in again", "opt in 6281234567890", "6281•••••••90 had not opted out."],
@@ -192,6 +198,7 @@ test("an operator who logs in at the issuer, another site, arrives at the consol
   await page.locator("#status").waitFor();
   expect(page.url()).toBe(`${url}/console`);
   expect(await page.locator(".bar form").innerText()).toContain("sari · operator");
+  await openAt(page, "accounts");
   // an operator does not unlink
   expect(await page.locator("#unlinking").isVisible()).toBe(false);
   const cookies = await page.context().cookies();

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { languages } from "#lib/console/words/language.ts";
 import { database, stageEachTest, start } from "../fleet/running-task.ts";
 import { operator } from "../steps/console.ts";
-import { browser, check, stageBrowser } from "./console-pages.ts";
+import { browser, check, openAt, stageBrowser } from "./console-pages.ts";
 
 /*
  * Files of recipients in a running task's console, whose sending is paused: what is handed over waits.
@@ -56,6 +56,7 @@ test.each([
   async (locale, width) => {
     const { bulk, notices, runs } = languages[locale];
     const page = await openPage(locale, width);
+    await openAt(page, "runs");
     await page.getByRole("link", { name: bulk.open }).click();
     await page.locator("#upload").waitFor();
     expect(await check(page)).toEqual(acceptable);

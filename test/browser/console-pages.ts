@@ -1,6 +1,7 @@
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, vi } from "vitest";
+import { type PageName, pathOfPage } from "#lib/console/page.ts";
 import type { ConsoleState } from "#lib/console/state.ts";
 import { createConsole, operator } from "../steps/console.ts";
 import { launchBrowser } from "./browser.ts";
@@ -65,7 +66,7 @@ export const open = async (options?: Options) => {
   return { ...(await openPage(`${url}/console`, options)), messenger, server };
 };
 
-export const openLoggedIn = async (state: ConsoleState, options?: Options) => {
+export const openLoggedIn = async (state: ConsoleState, options?: Options, at: PageName = "now") => {
   const opened = await open(options);
   opened.messenger.state = state;
   const { page } = opened;
@@ -73,7 +74,14 @@ export const openLoggedIn = async (state: ConsoleState, options?: Options) => {
   await page.locator("#password").fill(operator.password);
   await page.keyboard.press("Enter");
   await page.locator("#status").waitFor();
+  if (at !== "now") await openAt(page, at);
   return opened;
+};
+
+/** Goes to a page of the console, as an operator does. */
+export const openAt = async (page: Page, at: PageName) => {
+  await page.locator(`.pages a[href="${pathOfPage(at)}"]`).click();
+  await page.locator(`body[data-home="${pathOfPage(at)}"]`).waitFor();
 };
 
 /** What axe finds, and how far the page scrolls sideways. */

@@ -9,7 +9,7 @@ stageBrowser();
 describe("the keyboard", () => {
   /** Presses Tab until the element has a visible focus. */
   const tabTo = async (page: Page, name: string) => {
-    for (let presses = 0; presses < 12; presses += 1) {
+    for (let presses = 0; presses < 24; presses += 1) {
       await page.keyboard.press("Tab");
       const [label, outline] = await page.evaluate<string[]>(
         "(({ labels, textContent }) => [labels?.[0]?.textContent || textContent, getComputedStyle(document.activeElement).outlineStyle])(document.activeElement)",
@@ -41,6 +41,9 @@ describe("the keyboard", () => {
     await notice(page, "Sending resumed.");
     expect(messenger.calls).toEqual(["pause", "resume"]);
 
+    await tabTo(page, "Accounts");
+    await page.keyboard.press("Enter");
+    await page.locator("#accounts").waitFor();
     await tabTo(page, "Unlink…");
     await page.keyboard.press("Enter");
     await tabTo(page, "Type unlink to confirm");
@@ -56,6 +59,10 @@ describe("the keyboard", () => {
     expect(messenger.calls).toHaveLength(3);
     expect(await page.evaluate("document.activeElement.id")).toBe("notice");
 
+    await page.reload();
+    await tabTo(page, "Now");
+    await page.keyboard.press("Enter");
+    await page.locator("#linking").waitFor();
     await tabTo(page, "Phone number");
     await page.keyboard.type("+62 812-3456-7890");
     await tabTo(page, "Get pairing code");

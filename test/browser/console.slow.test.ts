@@ -2,9 +2,10 @@ import type { Page } from "playwright-core";
 import { create } from "qrcode";
 import sharp from "sharp";
 import { expect, test } from "vitest";
+import { pageNames } from "#lib/console/page.ts";
 import type { ConsoleState } from "#lib/console/state.ts";
 import { ago, connected, pairing, qrText } from "../steps/console-state.ts";
-import { openLoggedIn, stageBrowser } from "./console-pages.ts";
+import { openAt, openLoggedIn, stageBrowser } from "./console-pages.ts";
 
 stageBrowser();
 
@@ -95,10 +96,13 @@ test("shows every state, at 360 pixels without scrolling sideways, light and dar
   for (const [index, [name, state, texts]] of states.entries()) {
     messenger.state = state;
     await page.emulateMedia({ colorScheme: index % 2 ? "dark" : "light" });
-    await page.reload();
-    const shown = await page.locator("main").innerText();
+    let shown = "";
+    for (const at of pageNames) {
+      await openAt(page, at);
+      shown += await page.locator("main").innerText();
+      expect(await overflow(page), `${name} at ${at}`).toBe(0);
+    }
     for (const text of texts) expect(shown, name).toContain(text);
-    expect(await overflow(page), name).toBe(0);
   }
 });
 
@@ -113,6 +117,7 @@ test("updates the state without a reload, and preserves typed text", async () =>
   messenger.state = connected();
   await page.locator(".headline", { hasText: "Connected" }).waitFor();
   expect(await page.locator("#linking").isVisible()).toBe(false);
+  await openAt(page, "messages");
   const [first] = messenger.state.messages;
   if (!first) throw new Error("no message");
   messenger.state = { ...messenger.state, messages: [{ ...first, id: "NEW" }, ...messenger.state.messages] };
@@ -122,7 +127,7 @@ test("updates the state without a reload, and preserves typed text", async () =>
 });
 
 test("exposes the table of runs to screen readers, on narrow screens too", async () => {
-  const { page } = await openLoggedIn(connected(), { width: 360 });
+  const { page } = await openLoggedIn(connected(), { width: 360 }, "runs");
   const table = page.getByRole("table", { name: "Notification jobs" });
   expect(await table.getByRole("columnheader").allInnerTexts()).toEqual([
     "State",

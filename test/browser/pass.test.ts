@@ -1,8 +1,9 @@
 import { describe, expect, inject, test } from "vitest";
+import { pageNames } from "#lib/console/page.ts";
 import { languages } from "#lib/openapi/words.ts";
 import { prefixes } from "../../infra/docs/content.ts";
 import { connected } from "../steps/console-state.ts";
-import { openLoggedIn, openPage, stageBrowser } from "./console-pages.ts";
+import { openAt, openLoggedIn, openPage, stageBrowser } from "./console-pages.ts";
 
 /*
  * A short look at every kind of page, in one browser; `*.slow.test.ts` beside it use the pages. A page fails that
@@ -15,11 +16,20 @@ stageBrowser();
 describe.each(languages)("in %s", (language) => {
   const docs = `${baseUrl}/docs/${prefixes[language]}`;
 
-  test("the console shows its panels after the login", async () => {
+  test("the console shows the panels of its pages after the login", async () => {
     const { page } = await openLoggedIn(connected(), { locale: language });
-    for (const panel of ["alerts", "status", "messages", "runs", "senders", "callbacks", "acts"])
-      await page.locator(`#${panel}`).waitFor();
-    expect(await page.locator("#messages tbody tr").count()).toBeGreaterThan(0);
+    const panels = {
+      now: ["alerts", "status", "queue", "chart"],
+      messages: ["messages", "opting", "answering"],
+      runs: ["runs"],
+      senders: ["senders", "callbacks"],
+      accounts: ["accounts", "unlinking"],
+      record: ["acts"],
+    };
+    for (const name of pageNames) {
+      await openAt(page, name);
+      for (const panel of panels[name]) await page.locator(`#${panel}`).waitFor();
+    }
     expect(await page.locator("html").getAttribute("lang")).toBe(language);
   });
 

@@ -303,17 +303,17 @@ describe("the language", () => {
 
   test("of the reason of a message is the reader's, also where it is stored in English", async () => {
     const { get } = await openLoggedIn();
-    const { body } = await get("", { "accept-language": "id" });
+    const { body } = await get("/messages", { "accept-language": "id" });
     expect(body).toContain("ditolak platform, kode 479: perangkat atau kunci penerima sudah tidak aktual");
     expect(body).toContain("platform tidak menjawab");
   });
 
   test("of the API's names of states stays, and their meaning is beside them in the reader's", async () => {
-    const { get } = await openLoggedIn();
-    const { body } = await get("", { "accept-language": "id" });
+    const { look } = await openLoggedIn();
+    const body = await look({ "accept-language": "id" });
     expect(body).toMatch(/>PENDING<\/span> <span class="muted">menunggu</);
     expect(body).toContain("40 SENT (terkirim)");
     expect(body).toContain(">gambar</td>");
-    expect((await get("", { "accept-language": "en" })).body).not.toContain("menunggu");
+    expect(await look({ "accept-language": "en" })).not.toContain("menunggu");
   });
 });

@@ -1,5 +1,6 @@
 import { onTestFinished, vi } from "vitest";
 import type { ConsoleOptions } from "#lib/console/console.ts";
+import { pageNames, pathOfPage } from "#lib/console/page.ts";
 import { createConsole, operator } from "../steps/console.ts";
 
 export const host = "localhost:8080";
@@ -60,7 +61,14 @@ export const open = (more: Partial<ConsoleOptions> = {}) => {
     if (response.headers["set-cookie"]) storeCookie(String(response.headers["set-cookie"]));
     return response;
   };
-  return { server, messenger, lines, browser, get, post, logIn: () => post("/login", operator) };
+  /** All pages, one after the other. */
+  const look = async (headers?: Record<string, string>) => {
+    const bodies: string[] = [];
+    for (const name of pageNames)
+      bodies.push((await get(pathOfPage(name).replace("/console", ""), headers)).body);
+    return bodies.join("\n");
+  };
+  return { server, messenger, lines, browser, get, look, post, logIn: () => post("/login", operator) };
 };
 
 export const openLoggedIn = async (more?: Partial<ConsoleOptions>) => {

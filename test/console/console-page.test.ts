@@ -3,7 +3,7 @@ import { describeRejection } from "#lib/channels/codes.ts";
 import { languages } from "#lib/console/words/language.ts";
 import { operator } from "../steps/console.ts";
 import { connected, pairing, qrText } from "../steps/console-state.ts";
-import { host, openLoggedIn } from "./console-browser.ts";
+import { host, openLoggedIn, ownPage } from "./console-browser.ts";
 
 test("every answer has the security headers", async () => {
   const { get, post } = await openLoggedIn();
@@ -29,18 +29,36 @@ test("every answer has the security headers", async () => {
     expect(headers["content-security-policy"]).not.toMatch(/unsafe|https?:|\*/);
 });
 
-test("the page has no inline script or style", async () => {
-  const { get, messenger } = await openLoggedIn();
+test("no page has an inline script or style", async () => {
+  const { look, messenger } = await openLoggedIn();
   for (const state of [connected(), pairing()]) {
     messenger.state = state;
-    const { body } = await get();
+    const body = await look();
     expect(body).not.toMatch(/<style|style=|<script(?! type="module" src=)|\son[a-z]+=/i);
   }
 });
 
+test("an action leads back to the page that its form is on, and else to the first", async () => {
+  const { post } = await openLoggedIn();
+  const after = async (path: string) =>
+    (await post("/resume", {}, { ...ownPage, referer: `http://${host}${path}` })).headers.location;
+  for (const path of ["/console", "/console/accounts", "/console/bulk"]) expect(await after(path)).toBe(path);
+  for (const path of ["/console/login", "/elsewhere"]) expect(await after(path)).toBe("/console");
+  expect((await post("/resume")).headers.location).toBe("/console");
+});
+
+test("a page says what is wrong, and the first also that nothing is", async () => {
+  const { get, messenger } = await openLoggedIn();
+  const warns = async (path: string) => !/<div id="warnings" hidden>/.test((await get(path)).body);
+  messenger.state = { ...connected(), callbacks: [], failedJobs: [] };
+  expect([await warns(""), await warns("/record")]).toEqual([true, false]);
+  messenger.state = { ...messenger.state, paused: true };
+  expect([await warns(""), await warns("/record")]).toEqual([true, true]);
+});
+
 test("each job has the commands to preview, run and repeat it", async () => {
   const { get, messenger } = await openLoggedIn();
-  const { body } = await get();
+  const { body } = await get("/runs");
   expect(messenger.state.jobs?.length).toBeGreaterThan(0);
   for (const job of messenger.state.jobs ?? [])
     for (const line of [`run ${job} --dry-run`, `run ${job}`, `replay ${job}`])
@@ -60,13 +78,13 @@ test("the charts of messages in an hour have one scale, and the empty warning of
 
 test("a bulk run has a link to its report, and can be cancelled while messages wait", async () => {
   const { get, messenger, post } = await openLoggedIn();
-  const { body } = await get();
+  const { body } = await get("/runs");
   expect(body).toContain('href="/console/bulk/report?run=vaccination-march"');
   const form = /<details>\n<summary>Cancel the run…[\s\S]+?<\/form>/.exec(body)?.[0];
   expect(form).toContain('name="run" value="vaccination-march"');
   expect(form).toContain("Cancel 1480 messages");
   await post("/cancel-run", { run: "vaccination-march" });
-  expect((await get()).body).toContain("The run was not cancelled: tick the box to confirm.");
+  expect((await get("/runs")).body).toContain("The run was not cancelled: tick the box to confirm.");
   expect(messenger.calls).toEqual([]);
   await post("/cancel-run", { run: "vaccination-march", confirmed: "yes" });
   expect(messenger.calls).toEqual(["cancel run vaccination-march"]);
@@ -74,16 +92,16 @@ test("a bulk run has a link to its report, and can be cancelled while messages w
     ...messenger.state,
     runs: (messenger.state.runs ?? []).map((run) => ({ ...run, messages: {} })),
   };
-  expect((await get()).body).toContain("<details hidden>\n<summary>Cancel the run…");
+  expect((await get("/runs")).body).toContain("<details hidden>\n<summary>Cancel the run…");
 });
 
 test("untrusted values are escaped", async () => {
-  const { get, messenger } = await openLoggedIn();
+  const { look, messenger } = await openLoggedIn();
   const [message] = messenger.state.messages;
   if (!message) throw new Error("no message");
   const reason = `<img src=x onerror="alert('1')">&amp;`;
   messenger.state = { ...messenger.state, messages: [{ ...message, state: "FAILED", reason }] };
-  const { body } = await get();
+  const body = await look();
   expect(body).toContain("&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;amp;");
   expect(body).not.toContain("<img");
 });
@@ -97,9 +115,9 @@ test("reports that the state cannot be read", async () => {
 });
 
 test("offers linking and unlinking only at the leader", async () => {
-  const { get, messenger } = await openLoggedIn();
+  const { look, messenger } = await openLoggedIn();
   messenger.state = { ...pairing(), leader: false };
-  const { body } = await get();
+  const body = await look();
   expect(body).toContain("Another task is the leader");
   expect(body).toMatch(/<section id="linking"[^>]* hidden>/);
   expect(body).toMatch(/<section id="unlinking"[^>]* hidden>/);
@@ -107,10 +125,10 @@ test("offers linking and unlinking only at the leader", async () => {
 });
 
 test("no password, cookie, code or number reaches the log", async () => {
-  const { post, get, browser, lines } = await openLoggedIn();
+  const { post, look, browser, lines } = await openLoggedIn();
   await post("/login", { username: "typed a passphrase here", password: "wrong one" });
   await post("/pairing-code", { phone: "6281234567890" });
-  await get();
+  await look();
   const log = lines.join("");
   expect(log).toContain("operator logged in");
   expect(log).toContain('"action":"pairing-code"');
@@ -139,7 +157,7 @@ test.each([
     const [message = expect.fail("has no message")] = state.messages;
     const reason = describeRejection(channel, code);
     messenger.state = { ...state, messages: [{ ...message, state: "FAILED", reason, code, channel }] };
-    const { body } = await get("", { "accept-language": "id" });
+    const { body } = await get("/messages", { "accept-language": "id" });
     expect(body).toContain(says);
     expect(body).toContain(todo);
     expect(body).not.toContain("rejected by");

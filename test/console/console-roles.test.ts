@@ -64,7 +64,7 @@ test.each(["0812-3456-7890", "+62 812 3456 7890", "0062 812 3456 7890"])(
     const { post, get, messenger } = await openAs("viewer");
     await post("/search", { query });
     expect(messenger.acts.at(-1)).toBe("operator search 6281•••••••90 done");
-    expect((await get()).body).toContain("messages to 6281•••••••90");
+    expect((await get("/messages")).body).toContain("messages to 6281•••••••90");
     expect(messenger.filter).toEqual({ phone: "6281234567890" });
   },
 );
@@ -73,7 +73,7 @@ test("digits that are no number, such as those of an identity card, are neither 
   const { post, get, messenger } = await openAs("viewer");
   await post("/search", { query: "3273011234567890" });
   expect(messenger.acts.at(-1)).toBe("operator search ••••••••••••••• done");
-  expect((await get()).body).not.toContain("3273011234567890");
+  expect((await get("/messages")).body).not.toContain("3273011234567890");
 });
 
 test("a search for a number that cannot be recorded is not answered", async () => {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
 import { beforeEach, expect, onTestFinished, vi } from "vitest";
 import type { WhatsAppSettings } from "#lib/channels/whatsapp/settings.ts";
+import { type PageName, pageNames, pathOfPage } from "#lib/console/page.ts";
 import type { Accepted, MessageState } from "#lib/messaging/submission.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace, type Pace } from "#lib/messenger/send/pace.ts";
@@ -139,11 +140,17 @@ const logIn = async ({ url }: Task): Promise<string> => {
 /** One for each task: the console checks one password per second. */
 const logins = new WeakMap<Task, string>();
 
-/** Reads the console's page. */
+const readPages = async ({ url }: Task, cookie: string): Promise<string> => {
+  const read = async (name: PageName) =>
+    (await fetch(`${url}${pathOfPage(name)}`, { headers: { cookie } })).text();
+  return (await Promise.all(pageNames.map(read))).join("\n");
+};
+
+/** Reads the console's pages, one after the other. */
 export const readConsole = async (task: Task): Promise<string> => {
   const cookie = logins.get(task) || (await logIn(task));
   logins.set(task, cookie);
-  return (await fetch(`${task.url}/console`, { headers: { cookie } })).text();
+  return readPages(task, cookie);
 };
 
 export const untilKind = (task: Task, kind: string) =>
@@ -173,9 +180,9 @@ export const openConsole = async (task: Task) => {
     });
   const cookie = await logIn(task);
   const read = async () => {
-    const page = await (await fetch(`${url}/console`, { headers: { cookie } })).text();
+    const pages = await readPages(task, cookie);
     // without what is hidden
-    return textOf(page.replace(/<(section|form)[^>]* hidden>[\s\S]*?<\/\1>/g, ""));
+    return textOf(pages.replace(/<(section|form)[^>]* hidden>[\s\S]*?<\/\1>/g, ""));
   };
   /** @returns the page after the action. */
   const press = async (action: string, fields: Record<string, string> = {}) => {

@@ -29,11 +29,10 @@ let updatedAt = new Date();
 
 /** @param {Response} response */
 const show = async (response) => {
-  // another path is the login page: the operator has logged out, or the login has expired
-  const { pathname } = new URL(response.url);
-  if (pathname !== home && !pathname.startsWith(`${home}/`)) return location.assign(response.url);
-  if (!response.ok) throw new Error(`status ${response.status}`);
   const next = new DOMParser().parseFromString(await response.text(), "text/html");
+  // another page, such as the login after a logout
+  if (response.redirected && next.body.dataset.home !== home) return location.assign(response.url);
+  if (!response.ok) throw new Error(`status ${response.status}`);
   // in place, so that focus, typed text, ticks and open details stay, and until the form is sent a choice
   const kept = ["value", "open", "checked", ...(isSubmitting ? [] : ["selected"])];
   const beforeAttributeUpdated = (/** @type {string} */ name, /** @type {Node} */ node) =>

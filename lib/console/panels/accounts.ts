@@ -3,7 +3,7 @@ import { type Html, html } from "#lib/html.ts";
 import { channels as ofChannel } from "#lib/messaging/channel.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import { type AccountSummary, summarizeAccounts } from "#lib/messenger/account/account-admin.ts";
-import { hiddenUnless, renderTable, type View } from "../view.ts";
+import { renderTable, type View } from "../view.ts";
 import { findCondition } from "./status.ts";
 
 /** Lists the accounts that connect, as they stand in the database: any task may lead them. Their numbers are masked. */
@@ -43,12 +43,12 @@ const renderAccount = (account: AccountSummary, view: View): Html => {
 </tr>`;
 };
 
-/** Renders the city's accounts, if there are several: the page shows one of them. `npm run city -- account` changes them. */
+/** Renders the city's accounts. The other pages show one of them. `npm run city -- account` changes them. */
 export const renderAccounts = (view: View): Html => {
   const { columns, heading, hint } = view.words.accounts;
   const { accounts = [] } = view.state ?? {};
   const rows = accounts.map((account) => renderAccount(account, view));
-  return html`<section id="accounts" class="card" aria-labelledby="accounts-title"${hiddenUnless(accounts.length > 1)}>
+  return html`<section id="accounts" class="card" aria-labelledby="accounts-title">
 <h2 id="accounts-title">${heading}</h2>
 <p class="muted">${hint}</p>
 ${renderTable("accounts", columns, rows)}

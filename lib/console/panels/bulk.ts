@@ -31,7 +31,7 @@ const renderRun = (run: BulkRunSummary, view: BulkView): Html => {
 <td role="cell" data-label="${columns.started}">${renderAge(scheduledAt, now, words)}</td>
 <td role="cell" data-label="${columns.progress}">${renderProgress(run, view)}${renderCounts(recipients, noCounts)}</td>
 <td role="cell" data-label="${columns.messages}">${renderCounts(inOrder(run.messages, words), noCounts)}
-${renderReportLink(bulk, words)}${renderCancel(run, view, "?page=bulk")}</td>
+${renderReportLink(bulk, words)}${renderCancel(run, view)}</td>
 </tr>`;
 };
 
@@ -64,7 +64,7 @@ export const bulkHome = "/console/bulk";
 
 const renderContent = (view: BulkView): Html => {
   const { bulk } = view.words;
-  return html`<p><a href="/console">${bulk.back}</a></p>
+  return html`<p><a href="/console/runs">${bulk.back}</a></p>
 ${view.state ? undefined : html`<p class="banner bad">${bulk.unavailable}</p>`}
 ${renderUpload(view)}
 ${renderPreview(view)}
@@ -75,5 +75,5 @@ ${renderTemplates(view)}`;
 /** Renders the page of bulk notifications. It works without the script, by reloading. */
 export const renderBulkPage = (view: BulkView): string => {
   const { bulk, title } = view.words;
-  return renderFrame(view, bulkHome, `${bulk.title} · ${title}`, renderContent(view));
+  return renderFrame(view, bulkHome, "runs", `${bulk.title} · ${title}`, renderContent(view));
 };

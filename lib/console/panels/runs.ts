@@ -124,14 +124,13 @@ export const renderReportLink = (bulk: string, { bulk: { runs } }: View["words"]
 export const renderCancel = (
   { bulk, messages, state }: RunSummary,
   view: Pick<View, "operator" | "words">,
-  query = "",
 ): Html => {
   const { cancel } = view.words.runs;
   const waiting = messages.PENDING ?? 0;
   const mayWait = waiting > 0 || state === "running";
   return html`<details${hiddenUnless(mayWait && may(view, "operator"))}>
 <summary>${cancel.summary}</summary>
-<form method="post" action="/console/cancel-run${query}" class="stack" data-live>
+<form method="post" action="/console/cancel-run" class="stack" data-live>
 <input type="hidden" name="run" value="${bulk}">
 <label class="tick"><input type="checkbox" name="confirmed" value="yes" required> ${cancel.confirm}</label>
 <div class="buttons"><button class="danger">${cancel.button(waiting)}</button></div>

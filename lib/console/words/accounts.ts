@@ -1,6 +1,6 @@
 const en = {
   heading: "Accounts",
-  hint: "Connection, linking and unlinking on this page are those of the account that is shown.",
+  hint: "Connection, linking and unlinking on all pages are those of the account that is shown.",
   columns: {
     account: "Account",
     channel: "Channel",
@@ -9,7 +9,7 @@ const en = {
     number: "Number",
     connection: "Connection",
     waiting: "Waiting",
-    page: "This page",
+    page: "All pages",
   },
   channels: { whatsapp: "WhatsApp", "cloud-api": "Cloud API", sms: "SMS" },
   states: { active: "active", spare: "spare", retired: "retired" },
@@ -25,7 +25,7 @@ const en = {
 
 const id: typeof en = {
   heading: "Akun",
-  hint: "Koneksi, penautan, dan pelepasan tautan di halaman ini adalah milik akun yang ditampilkan.",
+  hint: "Koneksi, penautan, dan pelepasan tautan di semua halaman adalah milik akun yang ditampilkan.",
   columns: {
     account: "Akun",
     channel: "Kanal",
@@ -34,7 +34,7 @@ const id: typeof en = {
     number: "Nomor",
     connection: "Koneksi",
     waiting: "Menunggu",
-    page: "Halaman ini",
+    page: "Semua halaman",
   },
   channels: { whatsapp: "WhatsApp", "cloud-api": "Cloud API", sms: "SMS" },
   states: { active: "aktif", spare: "cadangan", retired: "pensiun" },

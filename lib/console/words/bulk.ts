@@ -1,7 +1,7 @@
 const en = {
   title: "Bulk notifications",
   open: "Bulk notifications: files, runs and templates",
-  back: "Back to the console",
+  back: "All runs",
   unavailable: "Bulk runs and templates are unavailable.",
   upload: {
     heading: "Send to a file of recipients",
@@ -95,7 +95,7 @@ const en = {
 const id: typeof en = {
   title: "Notifikasi massal",
   open: "Notifikasi massal: berkas, pengiriman, dan template",
-  back: "Kembali ke konsol",
+  back: "Semua pengiriman",
   unavailable: "Data pengiriman massal dan template tidak tersedia.",
   upload: {
     heading: "Kirim ke berkas penerima",

@@ -23,6 +23,15 @@ export const en = {
     unanswered: "The messenger is not responding; the outcome of the action is unknown.",
     retrying: "Retrying every 2 seconds. Last update:",
     languages: "Language",
+    pages: "Pages",
+    names: {
+      now: "Now",
+      messages: "Messages",
+      runs: "Runs",
+      senders: "Senders",
+      accounts: "Accounts",
+      record: "Record",
+    },
     roles: { viewer: "viewer", operator: "operator", admin: "administrator" },
   },
   login: {

@@ -24,6 +24,15 @@ export const id: Words = {
     unanswered: "Messenger tidak merespons; hasil tindakan tidak diketahui.",
     retrying: "Mencoba lagi setiap 2 detik. Pembaruan terakhir:",
     languages: "Bahasa",
+    pages: "Halaman",
+    names: {
+      now: "Sekarang",
+      messages: "Pesan",
+      runs: "Pengiriman massal",
+      senders: "Pengirim",
+      accounts: "Akun",
+      record: "Catatan",
+    },
     roles: { viewer: "viewer", operator: "operator", admin: "administrator" },
   },
   login: {
