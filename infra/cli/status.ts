@@ -11,7 +11,10 @@ import { findStage, noun, withConnection } from "./stage.ts";
 
 interface Problem {
   readonly what: string;
-  readonly since: Date | undefined;
+  readonly since?: Date | undefined;
+  /** What citizens notice, and where more is written; an alarm's text says both. */
+  readonly effect?: string;
+  readonly guide?: string;
   readonly todo: string;
 }
 
@@ -70,8 +73,15 @@ const describeQueue = ({ due, failures, callbacks, paused }: ConsoleState): stri
   ].join("\n");
 };
 
-const describeProblem = ({ what, since, todo }: Problem): string =>
-  `- ${what}${since ? ` Since ${formatTime(since)}.` : ""}\n  ${todo}`;
+const describeProblem = ({ what, since, effect, todo, guide }: Problem): string =>
+  [
+    `- ${what}${since ? ` Since ${formatTime(since)}.` : ""}`,
+    effect && `  ${en.alerts.columns.effect}: ${effect}`,
+    `  ${todo}`,
+    guide && `  ${en.alerts.seeAlso} /docs/${guide}`,
+  ]
+    .filter(Boolean)
+    .join("\n");
 
 const show = async (): Promise<Reply> => {
   const stage = findStage();
@@ -87,7 +97,7 @@ const show = async (): Promise<Reply> => {
     words: en,
   };
   const problems: Problem[] = [
-    ...listAlerts(view).map(({ what, since, todo }) => ({ what, since, todo })),
+    ...listAlerts(view).map(({ name: _, ...problem }) => problem),
     ...(stage === undefined ? [] : await listAlarms(stage)),
   ];
   const { paused, due, accounts, failures, callbacks } = state;

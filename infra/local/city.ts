@@ -194,7 +194,12 @@ export const startCity = async (options: CityOptions) => {
       typeof wanted === "object"
         ? undefined
         : await startMessenger({
-            variables: { ...common, ...named(messengerSecrets) },
+            variables: {
+              ...common,
+              ...named(messengerSecrets),
+              // the console leads to the documentation
+              ...(options.port > 0 && { INTEGRATION_ADDRESS: `http://127.0.0.1:${options.port}` }),
+            },
             token: readLocalSecret("messenger-token", secrets).token,
             platform: wanted,
             ports: options.ports,

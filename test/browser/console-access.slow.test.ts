@@ -163,6 +163,7 @@ test("the language is switched on the page and stays", async () => {
   await page.getByRole("heading", { name: "Masuk" }).waitFor();
   await logIn(page);
   expect(await page.locator("html").getAttribute("lang")).toBe("id");
+  await page.getByText("Jeda pengiriman…").click();
   await page.getByRole("button", { name: "Jeda pengiriman" }).click();
   await page.locator("#notice", { hasText: "Pengiriman dijeda." }).waitFor();
   expect(await page.getByRole("button", { name: "Lanjutkan pengiriman" }).count()).toBe(1);

@@ -32,11 +32,14 @@ describe("the keyboard", () => {
     await page.keyboard.press("Enter");
     await page.locator("#status").waitFor();
 
+    await tabTo(page, "Pause sending…");
+    await page.keyboard.press("Enter");
     await tabTo(page, "Pause sending");
     await page.keyboard.press("Enter");
     await notice(page, "Sending paused.");
-    // the focus stays on the button, which now resumes
-    expect(await page.locator(":focus").innerText()).toBe("Resume sending");
+    // the form is hidden
+    expect(await page.evaluate("document.activeElement.id")).toBe("notice");
+    await tabTo(page, "Resume sending");
     await page.keyboard.press("Space");
     await notice(page, "Sending resumed.");
     expect(messenger.calls).toEqual(["pause", "resume"]);
@@ -110,6 +113,21 @@ test("goes to the login after a logout in another window", async () => {
   await page.getByRole("heading", { name: "Log in" }).waitFor();
 });
 
+test("what was typed when the login ended is there again after the next login, on the same page", async () => {
+  const { page } = await openLoggedIn(connected(), {}, "messages");
+  await page.locator("#answering summary").click();
+  await page.locator("#answer-text").fill("In an emergency call 112");
+  await page.evaluate("fetch('/console/logout', { method: 'POST' }).then(() => undefined)");
+  await page.getByRole("heading", { name: "Log in" }).waitFor();
+  await page.locator("#username").fill(operator.username);
+  await page.locator("#password").fill(operator.password);
+  await page.keyboard.press("Enter");
+  await page.locator('body[data-home="/console/messages"]').waitFor();
+  await expect.poll(() => page.locator("#answer-text").inputValue()).toBe("In an emergency call 112");
+  expect(await page.locator("#answer-text").isVisible()).toBe(true);
+  expect(await page.evaluate("sessionStorage.length")).toBe(0);
+});
+
 test("works without script", async () => {
   const { server, messenger } = createConsole();
   onTestFinished(() => server.close());
@@ -121,6 +139,7 @@ test("works without script", async () => {
   await page.getByLabel("Username").fill(operator.username);
   await page.getByLabel("Password").fill(operator.password);
   await page.keyboard.press("Enter");
+  await page.getByText("Pause sending…").click();
   await page.getByRole("button", { name: "Pause sending" }).click();
   await page.getByText("Sending paused.", { exact: true }).waitFor();
   expect(messenger.calls).toEqual(["pause"]);

@@ -1,4 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { setDefaults } from "#lib/config.ts";
 import { listAlerts } from "#lib/console/panels/alerts.ts";
 import type { CallbackSummary } from "#lib/console/panels/callbacks.ts";
 import type { Connection, ConsoleState } from "#lib/console/state.ts";
@@ -30,6 +32,11 @@ const due = {
   ...{ oldest_seconds: 0, oldest_urgent_seconds: 0, callback_seconds: 0 },
 } as const;
 
+const listAnchors = (file: string) =>
+  [...readFileSync(file, "utf8").matchAll(/^## (.+)$/gm)].map(([, heading = ""]) =>
+    heading.toLowerCase().replaceAll(" ", "-"),
+  );
+
 const failures = {
   ...{ ended: 10, failed: 0, codes: [], senders: ["api:tax"], accounts: ["main"], since: undefined },
 };
@@ -42,8 +49,14 @@ const callbackThat = (fails: Partial<CallbackSummary>): ConsoleState => {
 describe("what is wrong has its start and what to do", () => {
   test.each<[string, ConsoleState | undefined, string, RegExp, number | undefined]>([
     ["state", undefined, "its state cannot be read", /log/, undefined],
-    ["unavailable", { ...well(), unread: "unavailable" }, "is unavailable", /“Database down”/, undefined],
-    ["slow", { ...well(), unread: "slow" }, "takes longer than 2 s", /“Database busy”/, undefined],
+    [
+      "unavailable",
+      { ...well(), unread: "unavailable" },
+      "is unavailable",
+      /Restore the database/,
+      undefined,
+    ],
+    ["slow", { ...well(), unread: "slow" }, "takes longer than 2 s", /busy/, undefined],
     ["pairing", with_({ kind: "pairing" }), "No phone is linked", /Link a phone/, 3_600],
     [
       "passkey",
@@ -98,12 +111,12 @@ describe("what is wrong has its start and what to do", () => {
       3_600,
     ],
     ["unlinked", with_({ kind: "stopped", answer: 401 }), "(code 401)", /Pair again/, 3_600],
-    ["rejected", with_({ kind: "rejected", answer: 190 }), "code 190", /Runbook/, 3_600],
+    ["rejected", with_({ kind: "rejected", answer: 190 }), "code 190", /Correct the account/, 3_600],
     [
       "failing",
       { ...well(), failures: { ...failures, failed: 7, codes: ["463", "400"], since: ago(300) } },
       "7 of the last 10 messages failed: 463, 400. Senders: api:tax. Accounts: main.",
-      /“Latest messages”/,
+      /page “Messages”/,
       300,
     ],
     ["paused", { ...well(), paused: true, pausedSince: ago(60) }, "paused", /Resume sending/, 60],
@@ -118,7 +131,7 @@ describe("what is wrong has its start and what to do", () => {
       "urgentOld",
       { ...well(), due: { ...due, oldest_seconds: 900, oldest_urgent_seconds: 600 } },
       "waited for 10 min",
-      /Latest messages/,
+      /page “Messages”/,
       600,
     ],
     ["old", { ...well(), due: { ...due, oldest_seconds: 86_400 } }, "waited for 1 d", /stop/, 86_400],
@@ -149,6 +162,36 @@ describe("what is wrong has its start and what to do", () => {
     expect(found[0]?.what).toContain(what);
     expect(found[0]?.todo).toMatch(todo);
     expect(found[0]?.since).toEqual(seconds === undefined ? undefined : ago(seconds));
+    for (const { effect, guide } of found) {
+      expect(Object.values(languages.en.alerts.effects)).toContain(effect);
+      const [page, anchor] = guide.split("#");
+      expect(listAnchors(`lib/docs/guides/en/${page}.md`)).toContain(anchor);
+    }
+  });
+
+  test("says that other accounts may send the messages of one that cannot", () => {
+    const [main] = connected().accounts;
+    const accounts = ["main", "tax"].map((name) => ({ ...main, name }) as NonNullable<typeof main>);
+    const [alert] = alertsOf({ ...with_({ kind: "pairing" }), accounts });
+    expect(alert?.effect).toContain("unless another account of its pool sends them");
+  });
+
+  test("leads to its section of the runbook, of the page's language, where the address is known", async () => {
+    const linked = async (language: string) => {
+      const { get, messenger } = await openLoggedIn();
+      messenger.state = { ...well(), paused: true };
+      return (await get("", { "accept-language": language })).body;
+    };
+    expect(await linked("en")).toContain("See <code>/docs/runbook#sending-paused</code>");
+    vi.stubEnv("INTEGRATION_ADDRESS", "https://api.city.example/prod");
+    setDefaults({}); // settings are read once
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      setDefaults({});
+    });
+    expect(await linked("id")).toContain(
+      'href="https://api.city.example/prod/docs/id/runbook#sending-paused"',
+    );
   });
 
   test("of a job is the command that replays the last failed run, since the first", () => {

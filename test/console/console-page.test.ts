@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { describeRejection } from "#lib/channels/codes.ts";
+import type { ConsoleState } from "#lib/console/state.ts";
 import { languages } from "#lib/console/words/language.ts";
 import { operator } from "../steps/console.ts";
 import { connected, pairing, qrText } from "../steps/console-state.ts";
@@ -54,6 +55,19 @@ test("a page says what is wrong, and the first also that nothing is", async () =
   expect([await warns(""), await warns("/record")]).toEqual([true, false]);
   messenger.state = { ...messenger.state, paused: true };
   expect([await warns(""), await warns("/record")]).toEqual([true, true]);
+});
+
+test("a lost connection can be tried at once, unless WhatsApp has set a time", async () => {
+  const { get, messenger } = await openLoggedIn();
+  const offered = async (connection: Partial<ConsoleState["connection"]>) => {
+    const since = new Date(0).toISOString();
+    messenger.state = { ...connected(), connection: { kind: "closed", since, ...connection } };
+    return !/action="\/console\/log-in" data-live hidden>/.test((await get()).body);
+  };
+  const retryAt = new Date(4e12).toISOString();
+  expect(await offered({ answer: 408, retryAt })).toBe(true);
+  expect(await offered({ answer: 402, retryAt })).toBe(false);
+  expect(await offered({ kind: "open" })).toBe(false);
 });
 
 test("each job has the commands to preview, run and repeat it", async () => {

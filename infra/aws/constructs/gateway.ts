@@ -31,7 +31,7 @@ export const addressNames: Readonly<Record<Api["name"], Address>> = {
 const urlOf = ({ host, basePath }: Place): string => `https://${host}${basePath ? `/${basePath}` : ""}`;
 
 /** The addresses that are known before the APIs are: the stack of one API can refer to the other's, but not both. */
-const addressesOf = (config: Config): Partial<Record<Address, string>> =>
+export const addressesOf = (config: Config): Partial<Record<Address, string>> =>
   Object.fromEntries(
     (["integration", "messaging"] as const).flatMap((name) => {
       const place = findPlace(config, { name });

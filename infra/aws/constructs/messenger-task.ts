@@ -10,6 +10,7 @@ import { Construct } from "constructs";
 import { messengerSecrets } from "#lib/routes/internal.ts";
 import type { Config } from "../config.ts";
 import { cityVariables, messengerPort, secretName } from "../stage-names.ts";
+import { addressesOf } from "./gateway.ts";
 
 /** The user `node` in the image. */
 const user = "1000:1000";
@@ -47,6 +48,7 @@ export class MessengerTask extends Construct {
       },
       volumes: Object.keys(agentFolders).map((name) => ({ name })),
     });
+    const { INTEGRATION_ADDRESS: documentation } = addressesOf(config);
     const named = Object.entries(messengerSecrets).map(
       ([variable, name]) => [variable, secretName(stage, name)] as const,
     );
@@ -64,6 +66,7 @@ export class MessengerTask extends Construct {
           CONSOLE_GROUPS_CLAIM: consoleLogin.groupsClaim,
         }),
         ...cityVariables(config),
+        ...(documentation && { INTEGRATION_ADDRESS: documentation }),
         ...(webVersion && { PLATFORM_WEB_VERSION: webVersion }),
         MESSENGER_LINGER_SECONDS: String(this.rememberedSeconds + 5),
       },

@@ -27,11 +27,42 @@ let isSubmitting = false;
 let isIdle = true;
 let updatedAt = new Date();
 
+/** Where typed texts are kept while the operator logs in again. */
+const typedKey = "typed";
+const findFields = () =>
+  /** @type {(HTMLInputElement | HTMLTextAreaElement)[]} */ ([
+    ...document.querySelectorAll(
+      "main textarea[id], main input[id]:is(:not([type]), [type=tel], [type=text])",
+    ),
+  ]);
+
+const keepTyped = () => {
+  const texts = findFields().map(({ id, value }) => [id, value]);
+  sessionStorage.setItem(typedKey, JSON.stringify({ home, texts }));
+};
+
+/** Puts back what was typed before the login ended, on the page where it was. */
+const restoreTyped = () => {
+  const typed = JSON.parse(sessionStorage.getItem(typedKey) ?? "null");
+  if (!typed) return;
+  if (typed.home !== home) return location.replace(typed.home);
+  sessionStorage.removeItem(typedKey);
+  for (const field of findFields()) {
+    const [, text] = typed.texts.find((/** @type {string[]} */ [id]) => id === field.id) ?? [];
+    if (!text) continue;
+    field.value = text;
+    field.closest("details")?.setAttribute("open", "");
+  }
+};
+
 /** @param {Response} response */
 const show = async (response) => {
   const next = new DOMParser().parseFromString(await response.text(), "text/html");
   // another page, such as the login after a logout
-  if (response.redirected && next.body.dataset.home !== home) return location.assign(response.url);
+  if (response.redirected && next.body.dataset.home !== home) {
+    keepTyped();
+    return location.assign(response.url);
+  }
   if (!response.ok) throw new Error(`status ${response.status}`);
   // in place, so that focus, typed text, ticks and open details stay, and until the form is sent a choice
   const kept = ["value", "open", "checked", ...(isSubmitting ? [] : ["selected"])];
@@ -130,3 +161,4 @@ document.addEventListener("submit", async (event) => {
 });
 
 timer = setTimeout(poll, pollIntervalMs);
+restoreTyped();

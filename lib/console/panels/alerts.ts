@@ -1,3 +1,4 @@
+import { findSetting } from "#lib/config.ts";
 import { type Html, html } from "#lib/html.ts";
 import { tooOldSeconds } from "#lib/messenger/outbox/depth.ts";
 import { quoteWord } from "#lib/shell-word.ts";
@@ -7,20 +8,69 @@ import type { Words } from "../words/en.ts";
 import { replayCommand } from "./runs.ts";
 import { findCondition, maxFailureMs } from "./status.ts";
 
-interface Alert {
+interface Problem {
+  /** With the number or the name of what it is about after a dash. */
   readonly name: string;
   readonly what: string;
   readonly since?: Date | undefined;
   readonly todo: string;
 }
 
-const ofConnection = (view: View): Alert[] => {
+interface Alert extends Problem {
+  /** What citizens notice. */
+  readonly effect: string;
+  /** The page and section of the documentation about it. */
+  readonly guide: string;
+}
+
+type Effect = keyof Words["alerts"]["effects"];
+
+/** What citizens notice of each problem, and the section of the runbook, or of another page. */
+const details = {
+  state: ["unknown", "messenger-silent"],
+  unavailable: ["nothingAccepted", "database-down"],
+  slow: ["none", "database-busy"],
+  pairing: ["nothingSent", "phone-unlinked"],
+  unlinked: ["nothingSent", "phone-unlinked"],
+  passkey: ["nothingSent", "passkey-required"],
+  replaced: ["nothingSent", "messenger-disconnected"],
+  disconnected: ["nothingSent", "messenger-disconnected"],
+  stopped: ["nothingSent", "login-rejected"],
+  banned: ["nothingSent", "login-rejected"],
+  unreachable: ["nothingSent", "channel-rejected-or-unreachable"],
+  rejected: ["nothingSent", "channel-rejected-or-unreachable"],
+  account: ["oneAccount", "messenger-disconnected"],
+  paused: ["nothingSent", "sending-paused"],
+  tooFast: ["nothingSent", "number-limited"],
+  limited: ["newContacts", "number-limited"],
+  directoryOutage: ["staleNumbers", "sends-fail"],
+  mediaOutage: ["media", "sends-fail"],
+  urgentOld: ["late", "queue-old"],
+  old: ["late", "queue-old"],
+  failing: ["someFail", "sends-fail"],
+  unresolved: ["unwanted", "messenger#replies"],
+  callback: ["backends", "callbacks-wait"],
+  job: ["reminders", "notifications-fail"],
+} satisfies Record<string, readonly [Effect, string]>;
+
+const addDetails = (problem: Problem, { state, words }: View): Alert => {
+  const kind = problem.name.replace(/-.*/, "") as keyof typeof details;
+  const [effect, section] = details[kind];
+  const isShared = kind in words.conditions && (state?.accounts ?? []).length > 1;
+  return {
+    ...problem,
+    effect: words.alerts.effects[isShared ? "oneAccount" : effect],
+    guide: section.includes("#") ? section : `runbook#${section}`,
+  };
+};
+
+const ofConnection = (view: View): Problem[] => {
   const { name, tone, what, todo = "", since } = findCondition(view);
   return tone === "bad" ? [{ name, what, todo, since }] : [];
 };
 
 /** Accounts that the page does not show: what their leader last stored. */
-const ofOthers = ({ state, words: { alerts }, now }: View): Alert[] =>
+const ofOthers = ({ state, words: { alerts }, now }: View): Problem[] =>
   (state?.accounts ?? [])
     .filter(({ name, state: is }) => is === "active" && !(name === state?.account && state.leader))
     .flatMap(({ name, number, holdCode, downSince }) => {
@@ -32,7 +82,7 @@ const ofOthers = ({ state, words: { alerts }, now }: View): Alert[] =>
     });
 
 /** Of the platform: what stops all messages, then some. */
-const ofLimits = ({ state, words, now }: View): Alert[] => {
+const ofLimits = ({ state, words, now }: View): Problem[] => {
   const { stoppedSeconds, pausedSeconds, outages = [] } = state?.limits ?? {};
   const { limited, tooFast, outage } = words.alerts;
   const alert = (name: string, of: typeof limited, seconds: number | undefined, since?: Date | null) => {
@@ -40,7 +90,7 @@ const ofLimits = ({ state, words, now }: View): Alert[] => {
     const what = of.what(formatTime(new Date(now.getTime() + seconds * 1_000), now, words));
     return [{ name, what, since: since ?? undefined, todo: of.todo }];
   };
-  const failed = outages.flatMap(({ service, ageSeconds }): Alert[] => {
+  const failed = outages.flatMap(({ service, ageSeconds }): Problem[] => {
     const since = new Date(now.getTime() - ageSeconds * 1_000);
     if (now.getTime() - since.getTime() < maxFailureMs) return [];
     return [
@@ -59,9 +109,9 @@ const ofLimits = ({ state, words, now }: View): Alert[] => {
   ];
 };
 
-const ofQueue = ({ state, words, now }: View): Alert[] => {
+const ofQueue = ({ state, words, now }: View): Problem[] => {
   const { oldest_seconds: oldest = 0, oldest_urgent_seconds: urgent = 0 } = state?.due ?? {};
-  const alert = (name: "urgentOld" | "old", seconds: number): Alert => ({
+  const alert = (name: "urgentOld" | "old", seconds: number): Problem => ({
     name,
     what: words.alerts[name].what(formatSeconds(seconds, words)),
     since: new Date(now.getTime() - seconds * 1_000),
@@ -71,7 +121,7 @@ const ofQueue = ({ state, words, now }: View): Alert[] => {
   return oldest >= tooOldSeconds.any ? [alert("old", oldest)] : [];
 };
 
-const ofJobs = ({ state, words: { alerts } }: View): Alert[] =>
+const ofJobs = ({ state, words: { alerts } }: View): Problem[] =>
   (state?.failedJobs ?? []).map(({ job, reason, scheduledAt, since }) => ({
     name: "job",
     what: alerts.job.what(job, reason ?? ""),
@@ -79,7 +129,7 @@ const ofJobs = ({ state, words: { alerts } }: View): Alert[] =>
     todo: alerts.job.todo(replayCommand(job, scheduledAt)),
   }));
 
-const ofReplies = ({ state, words: { alerts } }: View): Alert[] =>
+const ofReplies = ({ state, words: { alerts } }: View): Problem[] =>
   state?.unresolved
     ? [
         {
@@ -94,7 +144,7 @@ const ofReplies = ({ state, words: { alerts } }: View): Alert[] =>
 /** A backend is restarted within this time. */
 const callbackPatienceMs = 10 * 60_000;
 
-const ofFailures = ({ state, words: { alerts } }: View): Alert[] => {
+const ofFailures = ({ state, words: { alerts } }: View): Problem[] => {
   const { failures } = state ?? {};
   if (!failures || failures.failed < 3 || failures.failed * 2 < failures.ended) return [];
   const { failed, ended, codes, senders, accounts, since } = failures;
@@ -103,7 +153,7 @@ const ofFailures = ({ state, words: { alerts } }: View): Alert[] => {
   return [{ name: "failing", what, since, todo: alerts.failing.todo }];
 };
 
-const ofCallbacks = ({ state, words: { alerts }, now }: View): Alert[] =>
+const ofCallbacks = ({ state, words: { alerts }, now }: View): Problem[] =>
   (state?.callbacks ?? []).flatMap(({ id, host, sender, disabledAt, failures, redirects, oldest }) => {
     const name = `callback-${id}`;
     const quoted = quoteWord(sender);
@@ -117,13 +167,12 @@ const ofCallbacks = ({ state, words: { alerts }, now }: View): Alert[] =>
     return [{ name, what: what(host, sender), since: oldest ?? undefined, todo: todo(quoted) }];
   });
 
-const ofPause = ({ paused, pausedSince, pausedBy }: ConsoleState, { alerts }: Words): Alert[] => {
+const ofPause = ({ paused, pausedSince, pausedBy }: ConsoleState, { alerts }: Words): Problem[] => {
   const { what, todo } = pausedBy === null ? alerts.paused : alerts.pausedBy(pausedBy);
   return paused ? [{ name: "paused", what, todo, since: pausedSince ?? undefined }] : [];
 };
 
-/** Lists what is wrong, worst first: what stops all messages, then some, then those of a job. */
-export const listAlerts = (view: View): Alert[] => {
+const listProblems = (view: View): Problem[] => {
   const { state, words } = view;
   const { alerts } = words;
   if (!state) return [{ name: "state", ...alerts.state }];
@@ -141,13 +190,27 @@ export const listAlerts = (view: View): Alert[] => {
   ];
 };
 
+/** Lists what is wrong, worst first: what stops all messages, then some, then those of a job. */
+export const listAlerts = (view: View): Alert[] =>
+  listProblems(view).map((problem) => addDetails(problem, view));
+
+/** Renders where more is written: a link where the address of the documentation is known. */
+const renderGuide = (guide: string, { language, words: { alerts } }: View): Html => {
+  const address = findSetting("INTEGRATION_ADDRESS");
+  if (!address) return html`${alerts.seeAlso} <code>/docs/${guide}</code>`;
+  const prefix = language === "en" ? "" : `${language}/`;
+  return html`<a href="${address}/docs/${prefix}${guide}" target="_blank" rel="noreferrer">${alerts.more}</a>`;
+};
+
 // explicit roles as in messages.ts
-const renderAlert = ({ name, what, since, todo }: Alert, { words, now }: View): Html => {
+const renderAlert = ({ name, what, since, effect, todo, guide }: Alert, view: View): Html => {
+  const { words, now } = view;
   const { columns } = words.alerts;
   return html`<tr role="row" data-alert="${name}">
 <td role="cell"><strong>${what}</strong></td>
 <td role="cell" data-label="${columns.since}">${since ? html`${formatTime(since, now, words)} · ${renderAge(since, now, words)}` : "–"}</td>
-<td role="cell" data-label="${columns.todo}">${todo}</td>
+<td role="cell" data-label="${columns.effect}">${effect}</td>
+<td role="cell" data-label="${columns.todo}">${todo} ${renderGuide(guide, view)}</td>
 </tr>`;
 };
 

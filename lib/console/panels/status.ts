@@ -1,6 +1,6 @@
 import { findDisconnection } from "#lib/channels/whatsapp/codes.ts";
 import { type Html, html } from "#lib/html.ts";
-import { disabledUnless, formatSeconds, formatTime, hiddenUnless, may, type View } from "../view.ts";
+import { disabledUnless, formatSeconds, formatTime, hiddenUnless, may, pathOf, type View } from "../view.ts";
 import type { Words } from "../words/en.ts";
 import { adviceOf } from "../words/language.ts";
 
@@ -119,6 +119,10 @@ const describeLimits = ({ state, words }: View): string => {
   return [stopped, paused, used, ...failed].filter(Boolean).join(" ");
 };
 
+/** Whether the next attempt can be made at once: a ban is waited for. */
+const canConnect = ({ state }: View, name: Name): boolean =>
+  state?.leader === true && state.connection.kind === "closed" && name !== "banned";
+
 export const renderStatus = (view: View): Html => {
   const { state, words, now } = view;
   const { status } = words;
@@ -136,8 +140,16 @@ export const renderStatus = (view: View): Html => {
 <p id="limits"${hiddenUnless(limits !== "")}>${limits}</p>
 <p class="muted">${since && html`${status.for} <time datetime="${since.toISOString()}">${formatSeconds(seconds, words)}</time>`}</p>
 </div>
-<form method="post" action="/console/${isPaused ? "resume" : "pause"}" data-live${hiddenUnless(may(view, "operator"))}>
-<button id="pausing" class="${isPaused ? "primary" : "plain"}"${disabledUnless(isOn)}>${isPaused ? status.resume : status.pause}</button>
+<div class="actions"${hiddenUnless(may(view, "operator"))}>
+<form method="post" action="${pathOf(view, "log-in")}" data-live${hiddenUnless(canConnect(view, name))}><button class="primary">${status.connect}</button></form>
+<form method="post" action="/console/resume" data-live${hiddenUnless(isPaused)}><button class="primary"${disabledUnless(isOn)}>${status.resume}</button></form>
+<details${hiddenUnless(!isPaused && isOn)}>
+<summary>${status.pausing}</summary>
+<form method="post" action="/console/pause" class="stack" data-live>
+<p>${status.pauseEffect}</p>
+<button class="danger">${status.pause}</button>
 </form>
+</details>
+</div>
 </section>`;
 };

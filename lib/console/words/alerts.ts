@@ -8,26 +8,43 @@ const en = {
     "Nothing in the outbox needs attention. This task stands by; the leader's console shows the connection.",
   count: (count: number) =>
     count === 1 ? "1 problem needs attention." : `${count} problems need attention.`,
-  columns: { what: "Problem", since: "Since", todo: "What to do" },
+  columns: { what: "Problem", since: "Since", effect: "What citizens notice", todo: "What to do" },
+  more: "Read more",
+  seeAlso: "See",
+  effects: {
+    nothingSent: "No messages arrive. One-time codes expire after five minutes; other messages are late.",
+    nothingAccepted: "No messages arrive, and apps cannot submit any.",
+    oneAccount: "Messages of this account are late, unless another account of its pool sends them.",
+    newContacts: "People who were never written to get no messages until then.",
+    staleNumbers: "People who were not written to recently get no messages.",
+    media: "Images and files are late; texts arrive.",
+    late: "Messages are late. A one-time code that is too old is not sent.",
+    someFail: "Some people do not get their message.",
+    unwanted: "People who asked for no more reminders still get them.",
+    backends: "Nothing, but apps show old states of messages.",
+    reminders: "The messages of this job do not arrive.",
+    none: "Nothing, as long as messages go out.",
+    unknown: "Unknown: messages may be late.",
+  },
   state: {
     what: "The messenger is running, but its state cannot be read.",
     todo: "See its log.",
   },
   unavailable: {
     what: "The database is unavailable: no messages are accepted or sent, and queue and messages cannot be shown.",
-    todo: "Runbook, “Database down”. Only the connection status below is up to date.",
+    todo: "Restore the database. Only the connection status is up to date.",
   },
   slow: {
     what: "The database responds, but has no connection left for the console, or takes longer than 2 s to read queue and messages: they cannot be shown.",
-    todo: "Runbook, “Database busy”. Only the connection status below is up to date.",
+    todo: "Find out what keeps the database busy. Only the connection status is up to date.",
   },
   otherAccount: (name: string) => ({
     what: `The account ${name} cannot send: it is not linked, has no valid settings, or its platform rejects it.`,
-    todo: "Choose it below, under “Accounts”.",
+    todo: "Choose it on the page “Accounts”.",
   }),
   otherUnreachable: (name: string) => ({
     what: `The account ${name} is not connected to its platform: it sends nothing.`,
-    todo: "Choose it below, under “Accounts”. If none can be reached, check the network.",
+    todo: "Choose it on the page “Accounts”. If none can be reached, check the network.",
   }),
   paused: {
     what: "Sending is paused: messages stay queued until they expire.",
@@ -52,7 +69,7 @@ const en = {
   },
   urgentOld: {
     what: (age: string) => `A one-time code or transactional message has waited for ${age}.`,
-    todo: "See why below, under “Latest messages”.",
+    todo: "See why on the page “Messages”.",
   },
   old: {
     what: (age: string) => `A reminder or bulk message has waited for ${age}; messages expire after 72 h.`,
@@ -61,7 +78,7 @@ const en = {
   unresolved: {
     what: (count: number) =>
       `${count} ${count === 1 ? "reply" : "replies"} such as STOP came from people whose number the platform hides: they still get reminders.`,
-    todo: "Find out who wrote, such as on the linked phone, and opt these numbers out below. After a week this is no longer shown.",
+    todo: "Find out who wrote, such as on the linked phone, and opt these numbers out on the page “Messages”. After a week this is no longer shown.",
   },
   callback: {
     what: (host: string, sender: string) =>
@@ -84,7 +101,7 @@ const en = {
   failing: {
     what: (failed: number, of: number, reasons: string, senders: string, accounts: string) =>
       `${failed} of the last ${of} messages failed: ${reasons}. Senders: ${senders}. Accounts: ${accounts}.`,
-    todo: "See what the code means under “Latest messages”. If it is about the account, stop bulk senders.",
+    todo: "See what the code means on the page “Messages”. If it is about the account, stop bulk senders.",
   },
   job: {
     what: (job: string, reason: string) => `The job ${job} failed: ${reason}.`,
@@ -99,26 +116,49 @@ const id: typeof en = {
   noneStandby:
     "Tidak ada yang perlu ditangani di outbox. Task ini bersiaga; konsol leader menampilkan koneksinya.",
   count: (count) => `${count} masalah perlu ditangani.`,
-  columns: { what: "Masalah", since: "Sejak", todo: "Yang harus dilakukan" },
+  columns: {
+    what: "Masalah",
+    since: "Sejak",
+    effect: "Yang dirasakan warga",
+    todo: "Yang harus dilakukan",
+  },
+  more: "Selengkapnya",
+  seeAlso: "Lihat",
+  effects: {
+    nothingSent:
+      "Tidak ada pesan yang tiba. Kode sekali pakai kedaluwarsa setelah lima menit; pesan lain terlambat.",
+    nothingAccepted: "Tidak ada pesan yang tiba, dan aplikasi tidak dapat mengirim pesan baru.",
+    oneAccount: "Pesan akun ini terlambat, kecuali dikirim akun lain dalam pool-nya.",
+    newContacts: "Orang yang belum pernah dikirimi pesan tidak menerima pesan sampai saat itu.",
+    staleNumbers: "Orang yang sudah lama tidak dikirimi pesan tidak menerima pesan.",
+    media: "Gambar dan berkas terlambat; teks tetap tiba.",
+    late: "Pesan terlambat. Kode sekali pakai yang terlalu lama tidak dikirim.",
+    someFail: "Sebagian orang tidak menerima pesannya.",
+    unwanted: "Orang yang meminta berhenti masih menerima pengingat.",
+    backends: "Tidak ada, tetapi aplikasi menampilkan status pesan yang lama.",
+    reminders: "Pesan dari job ini tidak tiba.",
+    none: "Tidak ada, selama pesan masih terkirim.",
+    unknown: "Tidak diketahui: pesan mungkin terlambat.",
+  },
   state: {
     what: "Messenger berjalan, tetapi statusnya tidak dapat dibaca.",
     todo: "Lihat log-nya.",
   },
   unavailable: {
     what: "Basis data tidak tersedia: tidak ada pesan yang diterima atau dikirim, dan antrean serta pesan tidak dapat ditampilkan.",
-    todo: "Runbook, “Database down”. Hanya status koneksi di bawah ini yang aktual.",
+    todo: "Pulihkan basis data. Hanya status koneksi yang aktual.",
   },
   slow: {
     what: "Basis data merespons, tetapi tidak ada koneksi tersisa untuk konsol, atau pembacaan antrean dan pesan melebihi 2 detik sehingga keduanya tidak dapat ditampilkan.",
-    todo: "Runbook, “Database busy”. Hanya status koneksi di bawah ini yang aktual.",
+    todo: "Cari tahu apa yang membuat basis data sibuk. Hanya status koneksi yang aktual.",
   },
   otherAccount: (name) => ({
     what: `Akun ${name} tidak dapat mengirim: belum ditautkan, setelannya belum benar, atau ditolak platformnya.`,
-    todo: "Pilih akun itu di bawah, pada bagian “Akun”.",
+    todo: "Pilih akun itu di halaman “Akun”.",
   }),
   otherUnreachable: (name) => ({
     what: `Akun ${name} tidak tersambung ke platformnya: akun ini tidak mengirim apa pun.`,
-    todo: "Pilih akun itu di bawah, pada bagian “Akun”. Bila tidak ada yang terjangkau, periksa jaringan.",
+    todo: "Pilih akun itu di halaman “Akun”. Bila tidak ada yang terjangkau, periksa jaringan.",
   }),
   paused: {
     what: "Pengiriman dijeda: pesan tetap di antrean sampai kedaluwarsa.",
@@ -143,7 +183,7 @@ const id: typeof en = {
   },
   urgentOld: {
     what: (age) => `Kode sekali pakai atau pesan transaksional sudah menunggu ${age}.`,
-    todo: "Lihat sebabnya di bawah, pada “Pesan terbaru”.",
+    todo: "Lihat sebabnya di halaman “Pesan”.",
   },
   old: {
     what: (age) => `Pengingat atau pesan massal sudah menunggu ${age}; pesan kedaluwarsa setelah 72 jam.`,
@@ -152,7 +192,7 @@ const id: typeof en = {
   unresolved: {
     what: (count) =>
       `${count} balasan seperti STOP datang dari orang yang nomornya disembunyikan platform: mereka masih menerima pengingat.`,
-    todo: "Cari tahu siapa yang menulis, misalnya di telepon yang tertaut, lalu hentikan pengingat ke nomor itu di bawah. Setelah seminggu ini tidak ditampilkan lagi.",
+    todo: "Cari tahu siapa yang menulis, misalnya di telepon yang tertaut, lalu hentikan pengingat ke nomor itu di halaman “Pesan”. Setelah seminggu ini tidak ditampilkan lagi.",
   },
   callback: {
     what: (host, sender) =>
@@ -175,7 +215,7 @@ const id: typeof en = {
   failing: {
     what: (failed, of, reasons, senders, accounts) =>
       `${failed} dari ${of} pesan terakhir gagal: ${reasons}. Pengirim: ${senders}. Akun: ${accounts}.`,
-    todo: "Lihat arti kodenya pada “Pesan terbaru”. Bila menyangkut akun, hentikan pengirim massal.",
+    todo: "Lihat arti kodenya di halaman “Pesan”. Bila menyangkut akun, hentikan pengirim massal.",
   },
   job: {
     what: (job, reason) => `Job ${job} gagal: ${reason}.`,

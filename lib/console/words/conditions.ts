@@ -31,7 +31,7 @@ const en: Conditions = {
   pairing: {
     label: "Not linked",
     what: "No phone is linked: nothing is sent.",
-    todo: "Link a phone below; until then messages stay queued.",
+    todo: "Link a phone on the page “Now”; until then messages stay queued.",
   },
   passkey: { label: "Passkey required", what: "{says}", todo: "{operator}" },
   replaced: {
@@ -62,12 +62,12 @@ const en: Conditions = {
   unreachable: {
     label: "Not reachable",
     what: "The platform of this account cannot be reached, or its settings cannot be read: it sends nothing.",
-    todo: "Runbook, “Channel rejected or unreachable”. The task tries again within a minute.",
+    todo: "Check the network and the account's settings. The task tries again within a minute.",
   },
   rejected: {
     label: "Rejected",
     what: "The platform rejects this account, code {code}: it sends nothing.",
-    todo: "Runbook, “Channel rejected or unreachable”. The account is checked every minute.",
+    todo: "Correct the account at the platform, or its settings. The account is checked every minute.",
   },
   standby: { label: "Standby", what: "Another task is the leader. This one takes over when it stops." },
   leaderless: { label: "Standby", what: "No leader can be elected without the database." },
@@ -85,7 +85,7 @@ const id: Conditions = {
   pairing: {
     label: "Belum tertaut",
     what: "Tidak ada telepon yang tertaut: tidak ada yang dikirim.",
-    todo: "Tautkan telepon di bawah; sampai saat itu pesan tetap di antrean.",
+    todo: "Tautkan telepon di halaman “Sekarang”; sampai saat itu pesan tetap di antrean.",
   },
   passkey: { label: "Passkey diminta", what: "{says}", todo: "{operator}" },
   replaced: {
@@ -112,12 +112,12 @@ const id: Conditions = {
   unreachable: {
     label: "Tidak terjangkau",
     what: "Platform akun ini tidak dapat dijangkau, atau setelannya tidak dapat dibaca: akun ini tidak mengirim apa pun.",
-    todo: "Runbook, “Channel rejected or unreachable”. Task mencoba lagi dalam satu menit.",
+    todo: "Periksa jaringan dan setelan akun. Task mencoba lagi dalam satu menit.",
   },
   rejected: {
     label: "Ditolak",
     what: "Platform menolak akun ini, kode {code}: akun ini tidak mengirim apa pun.",
-    todo: "Runbook, “Channel rejected or unreachable”. Akun diperiksa setiap menit.",
+    todo: "Perbaiki akun di platformnya, atau setelannya. Akun diperiksa setiap menit.",
   },
   standby: { label: "Siaga", what: "Task lain adalah leader. Task ini mengambil alih bila leader berhenti." },
   leaderless: { label: "Siaga", what: "Tanpa basis data tidak ada leader yang dapat dipilih." },

@@ -4,14 +4,14 @@ const en = {
     notRecorded:
       "Nothing was done: the action could not be recorded, because the database is not responding.",
     outcomeUnknown: (seconds: number) =>
-      `No answer within ${seconds} s: the outcome is unknown. Check the connection below before you try again.`,
+      `No answer within ${seconds} s: the outcome is unknown. Check the connection on the page “Now” before you try again.`,
     paused: "Sending paused.",
     resumed: "Sending resumed.",
     pairingCode: (code: string) => `Pairing code: ${code}. Enter it on the phone.`,
     unlinked: "Phone unlinked.",
     unlinkedHere:
       "The keys are deleted, but WhatsApp has not confirmed it: if the phone still lists the device under Linked devices, remove it there.",
-    connecting: "Connecting to WhatsApp. The result is shown below.",
+    connecting: "Connecting to WhatsApp. The page “Now” shows the result.",
     optedOut: (phone: string) => `${phone} has opted out.`,
     optedOutBefore: (phone: string) => `${phone} had already opted out.`,
     optedIn: (phone: string) => `${phone} has opted in again.`,
@@ -31,9 +31,10 @@ const en = {
     pause: "Sending could not be paused: the database is not responding.",
     resume: "Sending could not be resumed: the database is not responding.",
     "pairing-code": "WhatsApp returned no pairing code. Try again, or use the QR code.",
-    unlink: "Unlinking failed: WhatsApp or the database is not responding. Check the connection below.",
+    unlink:
+      "Unlinking failed: WhatsApp or the database is not responding. Check the connection on the page “Now”.",
     notStopped:
-      "Nothing was done: logins are not stopped any more, or the database is not responding. Check the connection below.",
+      "Nothing was done: it is connecting already, or the database is not responding. Check the connection on the page “Now”.",
     optOut: "The number was not changed: the database is not responding.",
     phone: "Invalid phone number: enter it with + and its country code, such as +62 812 3456 7890.",
     unconfirmed: (word: string) => `The phone was not unlinked: type ${word} to confirm.`,
@@ -63,14 +64,14 @@ const id: typeof en = {
     notAllowed: (role) => `Peran Anda tidak mengizinkan ini: diperlukan peran ${role}.`,
     notRecorded: "Tidak ada yang dilakukan: tindakan tidak dapat dicatat, karena basis data tidak merespons.",
     outcomeUnknown: (seconds) =>
-      `Tidak ada jawaban dalam ${seconds} detik: hasilnya tidak diketahui. Periksa koneksi di bawah sebelum mencoba lagi.`,
+      `Tidak ada jawaban dalam ${seconds} detik: hasilnya tidak diketahui. Periksa koneksi di halaman “Sekarang” sebelum mencoba lagi.`,
     paused: "Pengiriman dijeda.",
     resumed: "Pengiriman dilanjutkan.",
     pairingCode: (code) => `Kode penautan: ${code}. Masukkan di telepon.`,
     unlinked: "Tautan telepon dilepas.",
     unlinkedHere:
       "Kuncinya sudah dihapus, tetapi WhatsApp belum mengonfirmasi. Bila perangkat ini masih tampil di menu Perangkat tertaut pada telepon, hapus dari sana.",
-    connecting: "Menyambung ke WhatsApp. Hasilnya ditampilkan di bawah.",
+    connecting: "Menyambung ke WhatsApp. Hasilnya ada di halaman “Sekarang”.",
     optedOut: (phone) => `${phone} sudah terdaftar opt-out.`,
     optedOutBefore: (phone) => `${phone} sudah opt-out sebelumnya.`,
     optedIn: (phone) => `Opt-out ${phone} sudah dibatalkan.`,
@@ -88,9 +89,10 @@ const id: typeof en = {
     pause: "Pengiriman tidak dapat dijeda: basis data tidak merespons.",
     resume: "Pengiriman tidak dapat dilanjutkan: basis data tidak merespons.",
     "pairing-code": "WhatsApp tidak memberikan kode penautan. Coba lagi, atau gunakan kode QR.",
-    unlink: "Pelepasan tautan gagal: WhatsApp atau basis data tidak merespons. Periksa koneksi di bawah.",
+    unlink:
+      "Pelepasan tautan gagal: WhatsApp atau basis data tidak merespons. Periksa koneksi di halaman “Sekarang”.",
     notStopped:
-      "Tidak ada yang dilakukan: login sudah tidak dihentikan, atau basis data tidak merespons. Periksa koneksi di bawah.",
+      "Tidak ada yang dilakukan: sedang menyambung, atau basis data tidak merespons. Periksa koneksi di halaman “Sekarang”.",
     optOut: "Nomor tidak diubah: basis data tidak merespons.",
     phone: "Nomor telepon tidak valid: masukkan dengan + dan kode negaranya, misalnya +62 812 3456 7890.",
     unconfirmed: (word) => `Tautan telepon tidak dilepas: ketik ${word} untuk mengonfirmasi.`,

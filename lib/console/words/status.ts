@@ -2,6 +2,10 @@ const en = {
   heading: "Connection",
   for: "For",
   paused: "Paused",
+  connect: "Connect now",
+  pausing: "Pause sending…",
+  pauseEffect:
+    "Messages are still accepted, but nobody gets one until sending is resumed. One-time codes expire after five minutes.",
   pause: "Pause sending",
   resume: "Resume sending",
   sendingUnknown: "It is unknown whether sending is paused.",
@@ -25,6 +29,10 @@ const id: typeof en = {
   heading: "Koneksi",
   for: "Selama",
   paused: "Dijeda",
+  connect: "Sambungkan sekarang",
+  pausing: "Jeda pengiriman…",
+  pauseEffect:
+    "Pesan tetap diterima, tetapi tidak ada yang dikirim sampai pengiriman dilanjutkan. Kode sekali pakai kedaluwarsa setelah lima menit.",
   pause: "Jeda pengiriman",
   resume: "Lanjutkan pengiriman",
   sendingUnknown: "Tidak diketahui apakah pengiriman dijeda.",

@@ -206,6 +206,29 @@ describe("a connection", () => {
     expect(await held()).toEqual([{ hold_code: 403 }]);
   });
 
+  test("that waits for its next attempt makes it at once when the operator wants it", async () => {
+    const platform = await openPaired(scene);
+    // tried again after five minutes
+    scene.fake.disconnect(419);
+    await untilState(platform, "closed");
+    await platform.logins.resume();
+    await untilState(platform, "open");
+  });
+
+  test("that is banned for a time is not tried before, whatever the operator wants", async () => {
+    const platform = await openPaired(scene);
+    scene.fake.behave({ loginFailure: { code: 402 } });
+    scene.fake.disconnect("drop");
+    const isBanned = () => {
+      const state = platform.state();
+      return state.kind === "closed" && state.code === 402;
+    };
+    await expect.poll(isBanned).toBe(true);
+    const { logins } = scene.fake.sockets;
+    expect((await failureOf(platform.logins.resume())).reason).toBe("not-connected");
+    expect([isBanned(), scene.fake.sockets.logins]).toEqual([true, logins]);
+  });
+
   test("reconnects after a failure, with growing delays", async () => {
     const platform = await openPaired(scene);
     const waits: number[] = [];

@@ -28,6 +28,8 @@ export class Logins {
   #waiting = new AbortController();
   /** Until an operator acts. */
   #isStopped = false;
+  /** Until the next attempt: the platform has not asked to wait. */
+  #isRetrying = false;
   /** An operator has acted. */
   #resuming: PromiseWithResolvers<void> | undefined;
 
@@ -61,7 +63,9 @@ export class Logins {
     const ends = this.#begin(signal);
     switch (next.step) {
       case "reconnect":
+        this.#isRetrying = true;
         await this.#wait(code, next.afterMs, ends);
+        this.#isRetrying = false;
         break;
       case "wait":
         await this.#hold(code ?? 0, next.afterMs, ends);
@@ -142,11 +146,13 @@ export class Logins {
   }
 
   /**
-   * Logs in again after the platform's answer has stopped logins; starts pairing if the link was removed.
+   * Logs in again after the platform's answer has stopped logins, or before the next attempt is due; starts pairing if the link
+   * was removed. The end of a ban is waited for all the same.
    *
-   * @throws ChannelFailure unless logins are stopped, or when the messenger stops meanwhile.
+   * @throws ChannelFailure unless logins are stopped or the next attempt is waited for, or when the messenger stops meanwhile.
    */
   async resume(): Promise<void> {
+    if (this.#isRetrying) return this.end();
     if (!this.#isStopped) throw new ChannelFailure("not-connected", false);
     this.#version.reset();
     this.#resuming ??= Promise.withResolvers();
