@@ -121,6 +121,18 @@ export const serveBulk = (scope: FastifyInstance, options: ServeOptions, logins:
     asOperator(async (login, request, reply) => sendPage(reply, 200, await pageFor(options, login, request))),
   );
   scope.get(
+    "/bulk/sample",
+    asOperator(async (_, request, reply) => {
+      const { template } = request.query as { template?: unknown };
+      const choice = (await findState(options))?.choices.find(({ name }) => name === template);
+      if (!choice) return sendPage(reply, 404, renderError(languageOf(request), "notFound", "noPage"));
+      return reply
+        .type("text/csv; charset=utf-8")
+        .header("content-disposition", `attachment; filename="${choice.name}.csv"`)
+        .send(`${choice.columns.join(",")}\n${choice.example.join(",")}\n`);
+    }),
+  );
+  scope.get(
     "/bulk/report",
     asOperator(async ({ operator }, request, reply) => {
       const { run } = request.query as { run?: unknown };

@@ -33,7 +33,9 @@ const layoutWith = (line: string, delimiter: string, columns: readonly FileColum
   const fields = parseRecord(line, delimiter, false) ?? parseRecord(line, delimiter, true) ?? [];
   const headers = fields.map(visibleText);
   const names = headers.map(nameOf);
-  const places = columns.map(({ header }) => names.indexOf(header));
+  const places = columns.map(({ header, otherHeaders = [] }) =>
+    names.includes(header) ? names.indexOf(header) : names.findIndex((name) => otherHeaders.includes(name)),
+  );
   return { delimiter, headers, places, ignored: headers.filter((_, i) => !places.includes(i)) };
 };
 

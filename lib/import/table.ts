@@ -4,6 +4,8 @@ import type postgres from "postgres";
 interface Column {
   /** Header in the file, in lower case: the field's name in the contract. */
   readonly header: string;
+  /** Headers that exports of other programs have for it, as {@link header}, with `_` for blanks, dots and dashes. */
+  readonly otherHeaders?: readonly string[];
   readonly column: string;
   /** PostgreSQL type to which the text is cast. */
   readonly type: "text" | "integer" | "timestamp";
@@ -25,7 +27,10 @@ interface Column {
 }
 
 /** What a file must have for a column. */
-export type FileColumn = Pick<Column, "header" | "clean" | "check" | "whenAbsent" | "isOptional">;
+export type FileColumn = Pick<
+  Column,
+  "header" | "otherHeaders" | "clean" | "check" | "whenAbsent" | "isOptional"
+>;
 
 /** A table that can be imported: rows with a known key are updated, others are added. */
 export interface ImportTable {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
-import { isPhone, maskPhone, phoneRule } from "#lib/messaging/phone.ts";
+import { bareDigits, isPhone, maskPhone, phoneRule } from "#lib/messaging/phone.ts";
 import type { MessageClass } from "#lib/messaging/submission.ts";
 import type { BulkLine } from "./bulk-file.ts";
 import { bulkJob, listSentBefore } from "./bulk-run.ts";
@@ -69,6 +69,14 @@ export const getDraft = (bulk: Bulk, line: LineDecision, run: string): Draft => 
   return created.draft;
 };
 
+/** Masks what a file has for a number: of a wrong one the first digits say what is wrong. Anything else is masked as a whole. */
+const maskCell = (cell: string): string => {
+  const digits = bareDigits(cell);
+  return isPhone(cell) || !/^\d{5,15}$/.test(digits)
+    ? maskPhone(cell)
+    : `${digits.slice(0, 4)}${"•".repeat(digits.length - 4)}`;
+};
+
 /** Finds the first line of each number. */
 const findFirstLines = (lines: readonly BulkLine[]): Map<string, number> => {
   const first = new Map<string, number>();
@@ -94,7 +102,7 @@ export const decideLines = async (
     const optedOut = respects ? await listOptedOut(context, phones) : new Set<string>();
     const decide = (one: BulkLine): LineDecision => {
       const { line, phone, problem, phoneProblem } = one;
-      const common = { ...one, masked: maskPhone(phone), key: `line ${line}` };
+      const common = { ...one, masked: maskCell(phone), key: `line ${line}` };
       if (problem !== undefined) return { ...common, outcome: "invalid values", reason: problem };
       const key = keys.get(phone);
       if (phoneProblem !== undefined || key === undefined)

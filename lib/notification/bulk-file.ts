@@ -32,10 +32,20 @@ export interface BulkFile {
   readonly digest: string;
 }
 
+/** What Indonesian exports call these columns. */
+const otherHeaders: Readonly<Record<string, readonly string[]>> = {
+  phone: [
+    ...["no_hp", "nomor_hp", "hp", "no_handphone", "handphone", "no_wa", "nomor_wa", "wa", "whatsapp"],
+    ...["no_telepon", "nomor_telepon", "no_telp", "telepon", "telp", "nomor", "phone_number"],
+  ],
+  name: ["nama", "nama_lengkap", "nama_warga"],
+};
+
 const columnsOf = (template: Template): FileColumn[] => {
   const optional = listOptional(template);
   const columnOf = (header: string): FileColumn => ({
     header,
+    otherHeaders: otherHeaders[header] ?? [],
     check: acceptAny,
     ...(optional.includes(header) && { whenAbsent: "null", isOptional: true as const }),
   });

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import type { MessageClass } from "#lib/messaging/submission.ts";
 import type { Bulk } from "./bulk-decision.ts";
-import { listRules, type Template } from "./template.ts";
+import { listExamples, listRules, type Template } from "./template.ts";
 import { resolveTemplate, TemplateError } from "./template-version.ts";
 import { templates } from "./templates.ts";
 
@@ -24,6 +24,8 @@ export const findBulkTemplate = async (
 export interface BulkTemplate {
   readonly name: string;
   readonly columns: readonly string[];
+  /** A line that fits. */
+  readonly example: readonly string[];
 }
 
 /** Of a text that a later release of the code does not take, for which the others stay usable. */
@@ -40,6 +42,12 @@ export const listBulkTemplates = async (sql: postgres.Sql): Promise<BulkTemplate
     [...names].sort().map((name) => findBulkTemplate(sql, name).catch(leaveOut)),
   );
   return found.flatMap((template) =>
-    template ? { name: template.name, columns: ["phone", ...Object.keys(listRules(template))] } : [],
+    template
+      ? {
+          name: template.name,
+          columns: ["phone", ...Object.keys(listRules(template))],
+          example: ["6281234567890", ...listExamples(template)],
+        }
+      : [],
   );
 };

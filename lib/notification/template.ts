@@ -48,6 +48,15 @@ export const listRules = (template: Template): Record<string, string> => {
   );
 };
 
+/** Returns a value that fits, for each that a template has. */
+export const listExamples = (template: Template): string[] => {
+  const find = (schema: z.core.$ZodType): string =>
+    schema instanceof z.ZodMiniOptional
+      ? find(schema._zod.def.innerType)
+      : (valueRules.get(schema)?.example ?? "");
+  return Object.values(shapeOf(template)).map(find);
+};
+
 /** A value is missing or invalid. The message names the value without quoting it. */
 export class ValueError extends Error {
   override readonly name = "ValueError";

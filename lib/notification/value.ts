@@ -14,8 +14,8 @@ const unwanted = new RegExp(`(?!${joiner.source})[*_~\`\\p{Cc}\\p{Cf}\\p{Co}\\p{
 
 const graphemes = new Intl.Segmenter("id", { granularity: "grapheme" });
 
-/** What a value must be, for the operator. */
-export const valueRules = z.registry<{ readonly rule: string }>();
+/** What a value must be, for the operator, and one that is right. */
+export const valueRules = z.registry<{ readonly rule: string; readonly example: string }>();
 
 const clean = (text: string): string => text.replace(/\s+/gu, " ").replace(unwanted, "").trim();
 
@@ -39,7 +39,7 @@ export const words = (maxLength: number) =>
       ),
       z.string().check(z.minLength(1)),
     )
-    .register(valueRules, { rule: `text of up to ${maxLength} characters` });
+    .register(valueRules, { rule: `text of up to ${maxLength} characters`, example: "contoh" });
 
 /** A whole number from 0, as a number or as digits. */
 export const count = z
@@ -47,13 +47,13 @@ export const count = z
     z.union([z.int(), z.pipe(z.string().check(z.regex(/^\d{1,6}$/)), z.transform(Number))]),
     z.int().check(z.minimum(0), z.maximum(999_999)),
   )
-  .register(valueRules, { rule: "a whole number up to 999999" });
+  .register(valueRules, { rule: "a whole number up to 999999", example: "3" });
 
 /** A code of digits or capital letters, given as text and sent unchanged. */
 export const code = z
   .string()
   .check(z.regex(/^[0-9A-Z]{4,12}$/))
-  .register(valueRules, { rule: "4 to 12 digits or capital letters" });
+  .register(valueRules, { rule: "4 to 12 digits or capital letters", example: "1234" });
 
 /** A date `YYYY-MM-DD`, formatted as `Senin, 2 November 2026`. */
 export const day = z
@@ -72,7 +72,7 @@ export const day = z
       }),
     ),
   )
-  .register(valueRules, { rule: "a date YYYY-MM-DD" });
+  .register(valueRules, { rule: "a date YYYY-MM-DD", example: "2026-12-31" });
 
 /** A time of day `HH:MM`, formatted the Indonesian way: `09.30`. */
 export const clock = z
@@ -80,7 +80,7 @@ export const clock = z
     z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/)),
     z.transform((text: string) => text.replace(":", ".")),
   )
-  .register(valueRules, { rule: "a time HH:MM" });
+  .register(valueRules, { rule: "a time HH:MM", example: "08:30" });
 
 export const address = z
   .string()
@@ -88,4 +88,4 @@ export const address = z
     z.maxLength(2_048),
     z.refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text)),
   )
-  .register(valueRules, { rule: "an http or https address" });
+  .register(valueRules, { rule: "an http or https address", example: "https://example.org/" });

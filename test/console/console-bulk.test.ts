@@ -175,8 +175,8 @@ test.each([
   ["without a line", "", "The file is empty."],
   [
     "without columns",
-    "phone,nama\n",
-    "these are missing: name, subject, details. Found: phone, nama. Expected: phone,name,subject,details,country",
+    "phone,jalan\n",
+    "these are missing: name, subject, details. Found: phone, jalan. Expected: phone,name,subject,details,country",
   ],
   [
     "with a bad number",
@@ -222,6 +222,19 @@ test("a file is read only from an operator's own page, and only up to its limit"
   const rejected = await sariConsole.preview(large, { template: "reminder" }).catch(() => undefined);
   if (rejected) expect(rejected.text).toContain("The file is larger than 4 MB: split it.");
   else expect(await sariConsole.read()).toContain("The file is larger than 4 MB: split it.");
+});
+
+test("the sample file of each template is accepted as it is", async () => {
+  const { sariConsole } = await startStage();
+  const samples = [...(await (await sariConsole.get("")).text()).matchAll(/sample\?template=([a-z-]+)/g)];
+  expect(samples.length).toBeGreaterThan(2);
+  for (const [, template = ""] of samples) {
+    const sample = await sariConsole.get(`/sample?template=${template}`);
+    expect(sample.headers.get("content-disposition")).toBe(`attachment; filename="${template}.csv"`);
+    const { text } = await sariConsole.preview(await sample.text(), { template });
+    expect(text).toContain("will be sent 1 sent before 0");
+  }
+  expect((await sariConsole.get("/sample?template=none")).status).toBe(404);
 });
 
 test("one file is worked on at a time, and the report of an unknown run is not found", async () => {

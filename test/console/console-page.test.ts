@@ -109,6 +109,17 @@ test("a bulk run has a link to its report, and can be cancelled while messages w
   expect((await get("/runs")).body).toContain("<details hidden>\n<summary>Cancel the run…");
 });
 
+test("a run whose messages wait is handed over, not done, and says how many were sent", async () => {
+  const { get, messenger } = await openLoggedIn();
+  for (const path of ["/runs", "/bulk"])
+    expect((await get(path)).body).toMatch(/<span class="state waiting">handed over, 1,520 of 3,000 sent</);
+  messenger.state = {
+    ...messenger.state,
+    runs: messenger.state.runs.map((run) => ({ ...run, messages: { READ: 7 } })),
+  };
+  expect((await get("/runs")).body).toContain('<span class="state good">done<');
+});
+
 test("untrusted values are escaped", async () => {
   const { look, messenger } = await openLoggedIn();
   const [message] = messenger.state.messages;

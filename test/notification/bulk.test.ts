@@ -204,7 +204,32 @@ test("a title above the header and unknown headers are named, with what to do", 
   await expect(read("DATA WARGA;;;\nphone;name;subject;details\n")).rejects.toThrow(
     'Line 1 is not the header: "DATA WARGA". The header is in line 2: delete the lines above it.',
   );
-  await expect(read("no hp;nama;subject;details\n")).rejects.toThrow(
-    "these are missing: phone, name. Found: no hp, nama, subject, details.",
+  await expect(read("nomor antre;nama;subject;details\n")).rejects.toThrow(
+    "these are missing: phone. Found: nomor antre, nama, subject, details.",
   );
+});
+
+test.each(["No HP;Nama", "No. HP;NAMA", "nomor_telepon;Nama Lengkap", "WhatsApp;name", "No-WA;nama"])(
+  "the columns %s of an export are those of the number and the name",
+  async (headers) => {
+    const { template } = bulkOf(0);
+    const text = `${headers};subject;details\n081200000001;Siti;Pajak;Bayar\n`;
+    const { bulk, ignored } = await readBulk(Readable.from([Buffer.from(text)]), { template, class: "bulk" });
+    expect(bulk.lines).toMatchObject([{ phone: "6281200000001", values: { name: "Siti" } }]);
+    expect(ignored).toEqual([]);
+  },
+);
+
+test("a column with the template's own name counts, and another name beside it is ignored", async () => {
+  const { template } = bulkOf(0);
+  const text = "No HP;phone;name;subject;details\n081200000009;081200000001;Siti;Pajak;Bayar\n";
+  const { bulk, ignored } = await readBulk(Readable.from([Buffer.from(text)]), { template, class: "bulk" });
+  expect(bulk.lines[0]?.phone).toBe("6281200000001");
+  expect(ignored).toEqual(["No HP"]);
+});
+
+test("of a wrong number the first digits are shown, and nothing of what may be an identity number or a name", async () => {
+  const bulk = await readFile("0812-55;A;B;C;", "3273010101900001;A;B;C;", "Siti Aminah;A;B;C;");
+  const { rejected } = await previewBulk(contextWith(), bulk);
+  expect(rejected.map(({ phone }) => phone)).toEqual(["0812••", "•••••••••••••••", "•••••••••••"]);
 });

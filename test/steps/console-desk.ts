@@ -12,8 +12,10 @@ const fakeVersion = {
 export const openFakeDesk = (calls: string[]): BulkDesk => ({
   read: async () => ({
     choices: [
-      { name: "reminder", columns: ["phone", "name", "subject", "details"] },
-      { name: "vaccination", columns: ["phone", "name", "date"] },
+      ...Object.entries({
+        reminder: ["phone", "name", "subject", "details"],
+        vaccination: ["phone", "name", "date"],
+      }).map(([name, columns]) => ({ name, columns, example: columns.map(() => "x") })),
     ],
     runs: [
       {

@@ -2,7 +2,14 @@ import { type Html, html } from "#lib/html.ts";
 import type { BulkState, ShownPreview } from "../bulk-state.ts";
 import { renderFrame } from "../page.ts";
 import { hiddenUnless, renderAge, renderTable, type View } from "../view.ts";
-import { type BulkRunSummary, inOrder, renderCancel, renderCounts, renderReportLink, tones } from "./runs.ts";
+import {
+  type BulkRunSummary,
+  describeState,
+  inOrder,
+  renderCancel,
+  renderCounts,
+  renderReportLink,
+} from "./runs.ts";
 import { renderTemplates } from "./templates.ts";
 import { renderPreview, renderUpload } from "./upload.ts";
 
@@ -21,12 +28,13 @@ const recipientCounts = ["accepted", "opted_out", "refused"] as const;
 // explicit roles as in messages.ts
 const renderRun = (run: BulkRunSummary, view: BulkView): Html => {
   const { words, now } = view;
-  const { id, bulk, template, state, reason, isInterrupted, scheduledAt } = run;
+  const { id, bulk, template, reason, isInterrupted, scheduledAt } = run;
   const { columns, interrupted } = words.bulk.runs;
-  const { counts, noCounts, states } = words.runs;
+  const { counts, noCounts } = words.runs;
+  const { name, tone } = describeState(run, words);
   const recipients = Object.fromEntries(recipientCounts.map((name) => [counts[name], run[name]]));
   return html`<tr id="bulk-${id}" role="row">
-<td role="cell"><span class="state ${isInterrupted ? "bad" : tones[state]}">${states[state]}</span>${isInterrupted ? html` <span class="reason">${interrupted}</span>` : undefined}${reason && html` <span class="reason" lang="en">${reason}</span>`}</td>
+<td role="cell"><span class="state ${isInterrupted ? "bad" : tone}">${name}</span>${isInterrupted ? html` <span class="reason">${interrupted}</span>` : undefined}${reason && html` <span class="reason" lang="en">${reason}</span>`}</td>
 <td role="cell" data-label="${columns.run}"><code>${bulk}</code><span class="muted long">${template}</span></td>
 <td role="cell" data-label="${columns.started}">${renderAge(scheduledAt, now, words)}</td>
 <td role="cell" data-label="${columns.progress}">${renderProgress(run, view)}${renderCounts(recipients, noCounts)}</td>

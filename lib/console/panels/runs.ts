@@ -88,12 +88,25 @@ export const listFailedJobs = (sql: postgres.ISql) => sql<FailedJob[]>`
   order by job, scheduled_at desc`;
 
 /** The colours of states. */
-export const tones: Record<RunSummary["state"], string> = {
+const tones: Record<RunSummary["state"], string> = {
   running: "waiting",
   done: "good",
   failed: "bad",
   cancelled: "bad",
 };
+/** What a run is to those who wait for its messages: one that is done has handed them over. */
+export const describeState = (
+  { state, messages }: Pick<RunSummary, "state" | "messages">,
+  { runs, locale }: View["words"],
+) => {
+  const waiting = (messages.PENDING ?? 0) + (messages.SENDING ?? 0);
+  if (state !== "done" || waiting === 0) return { name: runs.states[state], tone: tones[state] };
+  const all = Object.values(messages).reduce((sum, count) => sum + count, 0);
+  const number = (count: number) => count.toLocaleString(locale);
+  const { SENT = 0, DELIVERED = 0, READ = 0 } = messages;
+  return { name: runs.handedOver(number(SENT + DELIVERED + READ), number(all)), tone: "waiting" };
+};
+
 const recipientCounts = ["accepted", "opted_out", "refused", "expired"] as const;
 
 /** The command that retries those whom a run has not reached. */
@@ -143,14 +156,15 @@ const hasMissed = ({ state, refused, expired }: RunSummary) => state === "failed
 // explicit roles as in messages.ts
 const renderRun = (run: RunSummary, view: View): Html => {
   const { words, now } = view;
-  const { id, job, bulk, scheduledAt, state, reason, messages } = run;
-  const { columns, counts, noCounts, states: names } = words.runs;
+  const { id, job, bulk, scheduledAt, reason, messages } = run;
+  const { columns, counts, noCounts } = words.runs;
+  const { name, tone } = describeState(run, words);
   const recipients = Object.fromEntries(recipientCounts.map((name) => [counts[name], run[name]]));
   const remedy =
     bulk === null ? html`<code>${replayCommand(job, scheduledAt)}</code>` : renderReportLink(bulk, words);
   const missed = hasMissed(run) ? remedy : undefined;
   return html`<tr id="run-${id}" role="row">
-<td role="cell"><span class="state ${tones[state]}">${names[state]}</span>${reason && html` <span class="reason">${reason}</span>`}</td>
+<td role="cell"><span class="state ${tone}">${name}</span>${reason && html` <span class="reason">${reason}</span>`}</td>
 <td role="cell" data-label="${columns.job}">${job}</td>
 <td role="cell" data-label="${columns.scheduled}">${renderAge(scheduledAt, now, words)}</td>
 <td role="cell" data-label="${columns.recipients}">${renderCounts(recipients, noCounts)}${missed}</td>

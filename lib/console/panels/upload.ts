@@ -29,7 +29,8 @@ export const renderUpload = (view: BulkView): Html => {
   const megabytes = maxFileBytes / 1024 / 1024;
   const mayStart = preview !== undefined && preview.counts["would be sent"] > 0;
   const columns = choices.map(
-    ({ name, columns }) => html`<li><code>${name}</code>: <code>${columns.join(",")}</code></li>`,
+    ({ name, columns }) => html`<li><code>${name}</code>: <code>${columns.join(",")}</code>
+<a href="/console/bulk/sample?template=${name}" download aria-label="${upload.sampleOf(name)}">${upload.sample}</a></li>`,
   );
   return html`<section id="upload" class="card" aria-labelledby="upload-title">
 <h2 id="upload-title">${upload.heading}</h2>

@@ -6,10 +6,12 @@ const en = {
   upload: {
     heading: "Send to a file of recipients",
     text: (lines: string, megabytes: number) =>
-      `A CSV file with the column phone, one for each value of the template, and for numbers abroad one named country with the country code; up to ${lines} recipients and ${megabytes} MB. This task reads the file and hands its messages over; it does not store it. Under one name nobody gets a message twice: to continue an interrupted run, send the same file or a corrected one.`,
+      `A CSV file with the column phone (or No HP), one for each value of the template, and for numbers abroad one named country with the country code; up to ${lines} recipients and ${megabytes} MB. This task reads the file and hands its messages over; it does not store it. Under one name nobody gets a message twice: to continue an interrupted run, send the same file or a corrected one.`,
     notAllowed: "Sending to a file requires the role operator.",
     template: "Template",
-    columns: "Columns of each template",
+    columns: "Columns of each template, with a sample file",
+    sample: "Sample (CSV)",
+    sampleOf: (template: string) => `Sample file of ${template} as CSV`,
     class: "Class",
     classes: {
       bulk: "bulk: after everything else, respects opt-outs",
@@ -103,7 +105,9 @@ const id: typeof en = {
       `Berkas CSV dengan kolom phone, satu kolom untuk setiap nilai template, dan untuk nomor luar negeri kolom country berisi kode negaranya; paling banyak ${lines} penerima dan ${megabytes} MB. Berkas dibaca dan diteruskan oleh task ini, dan tidak disimpan. Dengan satu nama, tidak ada yang menerima pesan dua kali: pengiriman yang terputus dilanjutkan dengan berkas yang sama atau yang sudah diperbaiki.`,
     notAllowed: "Mengirim ke berkas memerlukan peran operator.",
     template: "Template",
-    columns: "Kolom setiap template",
+    columns: "Kolom setiap template, dengan berkas contoh",
+    sample: "Contoh (CSV)",
+    sampleOf: (template) => `Berkas contoh ${template} sebagai CSV`,
     class: "Kelas",
     classes: {
       bulk: "bulk: setelah semua yang lain, mematuhi opt-out",

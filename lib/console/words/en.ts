@@ -150,6 +150,7 @@ export const en = {
       messages: "Messages",
     },
     states: { running: "running", done: "done", failed: "failed", cancelled: "cancelled" },
+    handedOver: (sent: string, all: string) => `handed over, ${sent} of ${all} sent`,
     cancel: {
       summary: "Cancel the run…",
       confirm: "Nobody who still waits gets this message. This cannot be undone.",

@@ -149,6 +149,7 @@ export const id: Words = {
       messages: "Pesan",
     },
     states: { running: "berjalan", done: "selesai", failed: "gagal", cancelled: "dibatalkan" },
+    handedOver: (sent, all) => `diteruskan, ${sent} dari ${all} terkirim`,
     cancel: {
       summary: "Batalkan eksekusi…",
       confirm:
