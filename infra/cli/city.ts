@@ -17,6 +17,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
     about: "addresses that get the changes of messages' states",
     load: () => import("./callback.ts"),
   },
+  console: { about: "the operators' console", load: () => import("./console.ts") },
   "dead-letters": { about: "failed notification events of a stage", load: () => import("./dead-letters.ts") },
   import: { about: "import of CSV files", load: () => import("./import.ts") },
   migrate: { about: "migration of the database, without a time limit", load: () => import("./migrate.ts") },

@@ -1,42 +1,12 @@
-import { execFile } from "node:child_process";
 import { resolve6 } from "node:dns/promises";
 import { readFileSync } from "node:fs";
-import { promisify } from "node:util";
 import { App } from "aws-cdk-lib";
 import { findSetting } from "#lib/config.ts";
 import { readConfig } from "../aws/config.ts";
 import { checks, type Problem, Refused, type Surveyed } from "../aws/preflight.ts";
+import { runAws, runProgram } from "./aws-cli.ts";
 import { CommandError, exitCodes, WrongCall } from "./command.ts";
 import { noun, requireStage } from "./stage.ts";
-
-const execute = promisify(execFile);
-
-/** Runs a program. @throws CommandError when it is not installed. */
-const runProgram = async (program: string, args: readonly string[]): Promise<string> => {
-  try {
-    const { stdout } = await execute(program, args, { timeout: 30_000 });
-    return stdout;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT")
-      throw new CommandError(`${program} is not installed; see infra/RUNBOOK.md#before-you-begin`);
-    throw error;
-  }
-};
-
-const runAws = async (...args: readonly string[]): Promise<unknown> => {
-  try {
-    return JSON.parse(await runProgram("aws", [...args, "--output", "json"]));
-  } catch (error) {
-    const { stderr = "" } = error as { stderr?: string };
-    const [, code] = /\((\w+)\) when calling/.exec(stderr) ?? [];
-    if (code) throw new Refused(code);
-    if (stderr)
-      throw new CommandError(
-        `AWS cannot be called: ${stderr.trim().split("\n").at(-1)} Log in first, and choose the account with AWS_PROFILE.`,
-      );
-    throw error;
-  }
-};
 
 const readStage = (stage: string) => {
   const { context } = JSON.parse(readFileSync("cdk.json", "utf8")) as { context: Record<string, unknown> };

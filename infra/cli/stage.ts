@@ -91,7 +91,7 @@ const noSystem = `No local system is running. To start one, run npm run dev in a
 For a deployed stage, add --stage NAME, and set AWS_REGION and AWS credentials.`;
 
 /** @throws CommandError if it does not run. */
-const requireDev = () => {
+export const requireDev = () => {
   const dev = findDevFile(localFolder);
   if (!dev) throw new CommandError(noSystem);
   return dev;

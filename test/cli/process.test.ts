@@ -26,6 +26,7 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
   sender: ["list", { DATABASE_URL: city.senderAdminUrl }, 0, /^sender +pool +classes +countries +per day/],
   account: ["list", { DATABASE_URL: city.senderAdminUrl }, 0, /^account +channel +pool +department/],
   callback: ["add tax-office http://backend.city.example", {}, 2, /^URL must be an https address/],
+  console: ["open --port 0", {}, 2, /^--port must be a whole number/],
   audit: ["verify --stage test --bucket none", {}, 2, /^Give either --stage or --bucket/],
   preflight: ["--region ap-southeast-3", {}, 2, /^Add --stage NAME/],
   residents: ["status", { DATABASE_URL: city.maintenanceUrl }, 0, /^Residents: \d+ in \d+ blocks/],

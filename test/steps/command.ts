@@ -57,7 +57,7 @@ export const startProgram = (file: string, settings: Settings, ...args: readonly
   const ended: Promise<Ended> = Promise.all([text(child.stdout), text(child.stderr), exit]).then(
     ([out, errors, [status]]) => ({ status, out, errors }),
   );
-  return { ended, kill: () => child.kill("SIGKILL") };
+  return { child, ended, kill: () => child.kill("SIGKILL") };
 };
 
 /** Starts `npm run city -- NOUN`. */
