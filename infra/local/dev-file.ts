@@ -1,9 +1,12 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { DevFile } from "./announcement.ts";
 
-/** Folder for the data of the local system. */
-export const localFolder = fileURLToPath(new URL("../../.local", import.meta.url));
+/** Folder for the data of the local system: that in `LOCAL_FOLDER`, which all commands read, or `.local`. */
+export const localFolder = resolve(
+  process.env.LOCAL_FOLDER || fileURLToPath(new URL("../../.local", import.meta.url)),
+);
 
 /** Stage name of the local system, in the names of its secrets. */
 export const localStage = "local";

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createWriteStream, rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { styleText } from "node:util";
+import { quoteWord } from "#lib/shell-word.ts";
 import { buildMessenger, watch } from "../build/build.ts";
 import { CommandError, command, readWhole, WrongCall } from "../cli/command.ts";
 import { announce, describeCity } from "./announcement.ts";
@@ -157,6 +158,8 @@ const runSystem = async (options: DevOptions, print: (line: string) => void) => 
     const seconds = ((performance.now() - started) / 1_000).toFixed(1);
     if (options.json) console.log(JSON.stringify(described, null, 2));
     else announce(described, relative(".", `${folder}/functions.log`), seconds);
+    if (resolve(folder) !== localFolder)
+      print(`In the terminal of other commands: export LOCAL_FOLDER=${quoteWord(resolve(folder))}`);
     if (!interruption.signal.aborted) await once(interruption.signal, "abort");
     print("\nstopping …");
   } catch (error) {
@@ -201,7 +204,7 @@ const run = command(
         "fake" as const,
       )
       .option("--fresh", "delete the database and the secrets of earlier starts", false)
-      .option("--folder <folder>", "data folder; the other commands use the default", localFolder)
+      .option("--folder <folder>", "data folder; for the other commands, set LOCAL_FOLDER to it", localFolder)
       .action(async (options) => runSystem({ ...options, ...program.opts() }, print));
   },
 );

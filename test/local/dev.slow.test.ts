@@ -1,6 +1,7 @@
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { delimiter, dirname } from "node:path";
 import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { useDevProgram } from "./dev-program.ts";
@@ -9,6 +10,15 @@ import { useDevProgram } from "./dev-program.ts";
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const { checkout, folder, devFile, start, startReady, serverPid, isAlive, listResidents } = useDevProgram();
+
+/** Runs the shell blocks of README's section. */
+const firstCalls = (settings: Readonly<Record<string, string>>) => {
+  const [, section = ""] = readFileSync("README.md", "utf8").split("## First calls\n");
+  const blocks = section.split("\n## ", 1)[0]?.matchAll(/^```sh\n([\s\S]*?)^```$/gm) ?? [];
+  const script = [...blocks].map(([, block]) => block).join("");
+  const PATH = [dirname(process.execPath), "/usr/bin", "/bin"].join(delimiter);
+  return spawnSync("bash", ["--norc", "-c", script], { encoding: "utf8", env: { PATH, ...settings } });
+};
 
 describe("while it runs", () => {
   let child: ChildProcess;
@@ -26,6 +36,24 @@ describe("while it runs", () => {
     expect((await listResidents()).total).toBe(30);
     for (const path of ["/docs", "/docs/paging", "/openapi.json"])
       expect([path, (await fetch(`${devFile().baseUrl}${path}`)).status]).toEqual([path, 200]);
+  });
+
+  test("answers README's first calls, each with a line, and the message has arrived", () => {
+    const { status, stdout, stderr } = firstCalls({ LOCAL_FOLDER: folder });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    const answers = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(answers).toHaveLength(6);
+    expect(answers[4]).toMatchObject({ status: true, data: { status: "PENDING" } });
+    expect(answers[5]).toMatchObject({ id: answers[4].data.id, text: "*Halo* _dari_ kota" });
+  });
+
+  test("is said not to run by the first calls of a folder without it", () => {
+    const { stdout, stderr } = firstCalls({ LOCAL_FOLDER: `${folder}/none` });
+    expect(stdout.trim()).toBe("");
+    expect([...new Set(stderr.trim().split("\n"))]).toEqual(["npm run dev is not running"]);
   });
 
   test("does not run twice in one folder", async () => {

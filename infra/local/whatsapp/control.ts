@@ -40,13 +40,24 @@ interface Call {
 
 type Action = (platform: Platform, call: Call) => unknown;
 
+const readTimeout = (query: URLSearchParams): number =>
+  Math.min(Number(query.get("timeoutMs") ?? 5_000), 60_000);
+
 /** Shows a phone when it has the number of messages in the query, or after the timeout. */
 const readPhone: Action = async (platform, { names: [number], query }) => {
   const phone = platform.phone(number);
   const messages = Number(query.get("messages") ?? 0);
-  const timeoutMs = Math.min(Number(query.get("timeoutMs") ?? 5_000), 60_000);
-  await platform.until(() => phone.inbox.length >= messages, timeoutMs).catch(() => {});
+  await platform.until(() => phone.inbox.length >= messages, readTimeout(query)).catch(() => {});
   return presentPhone(phone);
+};
+
+/** Shows a message when it has arrived. @throws Error after the timeout. */
+const readMessage: Action = async (platform, { names: [number, id], query }) => {
+  const phone = platform.phone(number);
+  await platform.until(() => phone.find(id) !== undefined, readTimeout(query)).catch(() => {});
+  const received = phone.find(id);
+  if (!received) throw new Error(`no message with this ID has arrived within ${readTimeout(query)} ms`);
+  return present(phone, received);
 };
 
 const readMedia: Action = (platform, { names: [number, id] }) => {
@@ -78,6 +89,7 @@ const actions: Readonly<Record<string, Action>> = {
   "GET /phones/:": readPhone,
   "PUT /phones/:": (platform, { names: [number] }) => presentPhone(platform.register(number)),
   "DELETE /phones/:": (platform, { names: [number] }) => platform.unregister(number),
+  "GET /phones/:/messages/:": readMessage,
   "GET /phones/:/media/:": readMedia,
   "POST /phones/:/messages": async (platform, { names: [number], body }) => ({
     ids: await platform.write(number, readString(body, "text")),
