@@ -42,7 +42,7 @@ const renderLanguages = (current: Language): Html => {
 };
 
 /** Where an operator finds things; `now` is the first page. Each shows what is wrong. */
-export const pages = {
+const pages = {
   now: [renderStatus, renderStopped, renderLinking, renderQueue, renderChart],
   messages: [renderMessages, renderOptOut, renderAnswer],
   runs: [renderRuns],

@@ -74,7 +74,7 @@ export const markUndecryptable = async (sql: postgres.Sql, id: string): Promise<
  * Ends a statement whose rows `sent` (pool, phone, number, account) were sent: the number has these contacts, and recipients
  * know the account from now on.
  */
-export const rememberRecipients = (sql: postgres.ISql) => {
+const rememberRecipients = (sql: postgres.ISql) => {
   // not with each message
   const isOld = sql`known.used_on < current_date - 30`;
   return sql`
