@@ -201,6 +201,14 @@ describe("erase", () => {
     expect(ended).toMatchObject({ status: 2, errors: expect.stringContaining("the secret audit-pepper") });
   });
 
+  test("stops an import whose pepper is not the one that the erasures were recorded with", async () => {
+    await subject("erase", nik, ...answered, "--yes");
+    await admin((sql) => sql`update resident.erased_resident set pepper_version = 999`);
+    const { status, out, errors } = await importFile();
+    expect([status, out]).toEqual([1, ""]);
+    expect(errors).toContain("the secret audit-pepper needs the version that it had when they were erased");
+  });
+
   test("whose connection is lost while it waits leaves everything as it was", async () => {
     const read = async () => JSON.parse((await subject("report", nik, "--by", "Rina", "--json")).out);
     const before = await read();

@@ -155,7 +155,8 @@ test("a leader notified late of its closed connection has stopped before the nex
 });
 
 test("a leader whose driver has reconnected stops: the lock was released", async () => {
-  const { startCandidate, sql, open, epochs, elected } = await openElection();
+  // the connection ends between two checks: during one, its query would fail
+  const { startCandidate, sql, open, epochs, elected } = await openElection({ checkMs: 500 });
   const first = elected();
   startCandidate("not notified", async () => open(1));
   await first;
