@@ -12,7 +12,7 @@ export const runProgram = async (program: string, args: readonly string[]): Prom
     return stdout;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT")
-      throw new CommandError(`${program} is not installed; see infra/RUNBOOK.md#before-you-begin`);
+      throw new CommandError(`${program} is not installed; see /docs/runbook#before-you-begin`);
     throw error;
   }
 };

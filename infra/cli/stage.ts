@@ -170,13 +170,16 @@ const untrusted = /^(ERR_TLS_CERT|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_(GET|
 /** It has no such database, schema, table, column or function. */
 const otherSchema = new Set(["3D000", "3F000", "42P01", "42703", "42883"]);
 
+/** How to reach a stage, for messages. */
+const section = "/docs/runbook#reach-the-console-and-the-database";
+
 const howToReach = (): string => {
   if (isLocal()) return `\n${noSystem}`;
   if (chosen.stage === undefined) return "";
   if (findSetting("DATABASE_URL") !== undefined) return "\nIts address is in DATABASE_URL.";
   return chosen.via === undefined
-    ? "\nIt has no public address: forward a port as in infra/RUNBOOK.md, and add --via 127.0.0.1:PORT."
-    : `\nIs a port forwarded to ${chosen.via}, as in infra/RUNBOOK.md?`;
+    ? `\nIt has no public address: forward a port as in ${section}, and add --via 127.0.0.1:PORT.`
+    : `\nIs a port forwarded to ${chosen.via}, as in ${section}?`;
 };
 
 /** Says what the operator can do about a failure of the connection; undefined for another failure. */
@@ -185,7 +188,7 @@ const explainConnection = (error: unknown): string | undefined => {
   if (untrusted.test(code))
     return (
       `The certificate of the database cannot be verified (${code}). ` +
-      "NODE_EXTRA_CA_CERTS must name a file with its CA, as in infra/RUNBOOK.md."
+      `NODE_EXTRA_CA_CERTS must name a file with its CA, as in ${section}.`
     );
   if (message.startsWith("Client network socket disconnected before secure TLS"))
     return "The server closed the connection in place of encrypting it: it is no PostgreSQL with TLS.";

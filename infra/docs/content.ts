@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { placeholderBase } from "#lib/docs/built.ts";
 import { type Language, languages } from "#lib/openapi/words.ts";
-import { guideNames, readers, readGuide } from "./guide.ts";
+import { type Guide, guideNames, listAnchors, readers, readGuide } from "./guide.ts";
 import { words } from "./words.ts";
 
 const examples = fileURLToPath(new URL("../../lib/docs/examples/", import.meta.url));
@@ -37,14 +37,30 @@ const withLinks = (markdown: string, language: Language): string =>
     )
     .replaceAll("](../../pictures/", `](${placeholderBase}/docs/pictures/`);
 
+/**
+ * Gives the sections of the runbook their English anchors in every language: alarms, commands and the console name them. Other
+ * guides have the anchors of their own headings. The runbook mentions most subjects of the other guides, so that a search
+ * would lead to it first: its text counts less than theirs (1), and its headings more (6).
+ */
+const composeBody = (name: string, { body }: Guide): string => {
+  if (name !== "runbook") return body;
+  const anchors = listAnchors(readGuide(name, "en")).values();
+  const anchored = body.replace(
+    /^## .+$/gm,
+    (heading) => `${heading} {#${anchors.next().value} data-pagefind-weight=8}`,
+  );
+  return `<div data-pagefind-weight="0.4">\n\n${anchored}\n</div>\n`;
+};
+
 const frontmatter = (fields: Record<string, unknown>): string =>
   `---\n${Object.entries(fields)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
     .join("\n")}\n---\n`;
 
 const composeGuide = (name: string, language: Language): readonly [string, string] => {
-  const { title, lead, body } = readGuide(name, language);
-  const text = withTabs(withLinks(body, language));
+  const guide = readGuide(name, language);
+  const { title, lead } = guide;
+  const text = withTabs(withLinks(composeBody(name, guide), language));
   const hasTabs = text.includes("<Tabs ");
   const imports = hasTabs ? 'import { TabItem, Tabs } from "@astrojs/starlight/components";\n\n' : "";
   const file = `${prefixes[language]}${name}.${hasTabs ? "mdx" : "md"}`;

@@ -21,6 +21,7 @@ export const readers: readonly { readonly label: Text; readonly guides: readonly
     label: { en: "Operators", id: "Pengelola" },
     guides: [
       "operator",
+      "runbook",
       "deploying",
       "messenger",
       "channels",
@@ -68,3 +69,12 @@ export const readGuide = (name: string, language: Language): Guide => {
   if (!title || !lead) throw new Error(`${language}/${name}.md does not start with a title and a paragraph`);
   return { title, lead: withoutMarkup(lead.trim()), body };
 };
+
+/** Lists the anchors of a guide's sections, as the site derives them from their headings. */
+export const listAnchors = ({ body }: Guide): string[] =>
+  [...body.replace(/^```.*?^```$/gms, "").matchAll(/^## (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(" ", "-")
+      .replace(/[^\w-]/g, ""),
+  );

@@ -46,7 +46,7 @@ export const readAdmin = async (): Promise<Credentials> => ({
 
 /** Tells who deploys how to finish a migration that takes longer than a function may. @param stage its name. */
 export const finishByHand = ({ host, port, dbname }: Credentials, stage: string): string =>
-  `run it without a time limit, from a checkout of the commit that was deployed. Reach ${host}:${port} as in "Reach the ` +
-  `console and the database" in infra/RUNBOOK.md, then: DATABASE_SECRET_ID=${getSetting("DATABASE_SECRET_ID")} ` +
+  `run it without a time limit, from a checkout of the commit that was deployed. Reach ${host}:${port} as in ` +
+  `/docs/runbook#reach-the-console-and-the-database, then: DATABASE_SECRET_ID=${getSetting("DATABASE_SECRET_ID")} ` +
   `DATABASE_HOST=${host} DATABASE_PORT=${port} DATABASE_NAME=${dbname} npm run city -- migrate ` +
   `--stage ${stage} --via 127.0.0.1:5433. Then deploy again.`;

@@ -4,7 +4,7 @@ import { findTag, setTag } from "#lib/secrets/secret-version.ts";
 
 const tag = "municipal:schema-since";
 
-const whatToDo = 'see "The database is empty" in infra/RUNBOOK.md';
+const whatToDo = "see /docs/runbook#the-database-is-empty";
 
 /**
  * Reads whether a stage has had a schema, from the tag of a secret that outlives its database.

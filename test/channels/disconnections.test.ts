@@ -14,7 +14,7 @@ const does: Readonly<Record<Reaction, string>> = {
 };
 
 test("the runbook has a row for each code, with the words of the console", () => {
-  const written = readFileSync("infra/RUNBOOK.md", "utf8")
+  const written = readFileSync("lib/docs/guides/en/runbook.md", "utf8")
     .split("\n")
     .filter((line) => /^\| \d{3} \|/.test(line));
   const rows = [

@@ -203,7 +203,7 @@ describe("the deployment fails", () => {
     const other = await prepareStage();
     const variables = { ...stage.variables, DATABASE_NAME: other.variables.DATABASE_NAME };
     await expect(migrate({ variables })).rejects.toThrow(
-      /^the database is empty, but this stage has had data since 20\d\d-.*RUNBOOK/,
+      /^the database is empty, but this stage has had data since 20\d\d-.*: see \/docs\/runbook#the-database-is-empty$/,
     );
     expect(await other.connect()`select from pg_namespace where nspname = 'migration'`).toHaveLength(0);
   });
@@ -219,7 +219,7 @@ describe("the deployment fails", () => {
     const stage = await prepareStage();
     const variables = { ...stage.variables, DATABASE_RESTORED_FROM: "a-snapshot" };
     await expect(migrate({ variables })).rejects.toThrow(
-      /^the database is empty, but was restored from a-snapshot: .*RUNBOOK/,
+      /^the database is empty, but was restored from a-snapshot: see \/docs\/runbook#the-database-is-empty$/,
     );
     expect(await stage.connect()`select from pg_namespace where nspname = 'migration'`).toHaveLength(0);
   });

@@ -41,7 +41,7 @@ export class Alarms extends Construct {
     this.all = rows.map((row) => {
       const alarm = new Alarm(this, row.name, {
         alarmName: `municipal-${stage}-${row.name}`,
-        alarmDescription: `${row.says} What to do: infra/RUNBOOK.md#${row.section ?? row.name}`,
+        alarmDescription: `${row.says} What to do: /docs/runbook#${row.section ?? row.name}`,
         metric: row.metric,
         ...thresholdOf(row),
         evaluationPeriods: row.periods ?? 1,
@@ -116,7 +116,7 @@ export interface AlarmRow {
   readonly name: string;
   /** What is wrong and who is affected, for the operator on call. */
   readonly says: string;
-  /** Anchor in `infra/RUNBOOK.md`: meaning, where to look, how to fix it. The name by default. */
+  /** Anchor in `lib/docs/guides/en/runbook.md`: meaning, where to look, how to fix it. The name by default. */
   readonly section?: string;
   /** The metric's period is the alarm's period. */
   readonly metric: IMetric;

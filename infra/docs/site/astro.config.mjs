@@ -29,6 +29,16 @@ const packageList = () => {
   };
 };
 
+/** `## Heading {#anchor}`, with which `infra/docs/content.ts` sets anchors. */
+const headingAttributes = {
+  name: "heading-attributes",
+  hooks: {
+    "astro:config:setup": ({ config }) => {
+      config.markdown.processor.options.features.headingAttributes = true;
+    },
+  },
+};
+
 /** The languages of the reference's examples, of the 51 that Scalar highlights. */
 const highlighted =
   "bash, curl: curlLanguage, http, javascript: javascript$1, json, php, plaintext, python, shell, typescript, xml";
@@ -63,6 +73,7 @@ export default defineConfig({
     },
   },
   integrations: [
+    headingAttributes,
     starlight({
       title: { en: words.en.product, id: words.id.product },
       defaultLocale: "root",

@@ -17,7 +17,7 @@ test("the runbook has the table of codes", () => {
   );
   const [, table = ""] =
     /\n### Codes of SMS gateways\n[^|]*\| Code .*\n\| ---.*\n((?:\|.*\n)+)/.exec(
-      readFileSync("infra/RUNBOOK.md", "utf8"),
+      readFileSync("lib/docs/guides/en/runbook.md", "utf8"),
     ) ?? [];
   expect(table.trim().split("\n")).toEqual(rows);
 });

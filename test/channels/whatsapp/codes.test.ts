@@ -8,7 +8,7 @@ test("the runbook has the table of rejections", () => {
   const rows = Object.entries(rejections).map(
     ([code, { says, action, operator }]) => `| ${code} | ${says} | ${actions[action]} | ${operator} |`,
   );
-  const runbook = readFileSync("infra/RUNBOOK.md", "utf8");
+  const runbook = readFileSync("lib/docs/guides/en/runbook.md", "utf8");
   const [, table = ""] = /\n\| Code .*\n\| ---.*\n((?:\|.*\n)+)/.exec(runbook) ?? [];
   expect(table.trim().split("\n")).toEqual(rows);
 });
