@@ -95,6 +95,7 @@ describe("the runbook", () => {
     "postgresql-upgrade",
     "employee-locked-out",
     "channel-rejected-or-unreachable",
+    "opt-out-without-a-number",
     "release-fails-its-smoke-test",
     "the-database-is-empty",
     "restore-the-database",

@@ -25,7 +25,7 @@ export const readCookie = (cookies: string | undefined, name: string): string | 
     .map((cookie) => cookie.trim().split("="))
     .find(([found]) => found === name)?.[1];
 
-/** The operator forwards a port of their own machine to the task (infra/RUNBOOK.md); its number varies. */
+/** The operator forwards a port of their own machine to the task (runbook, "Reach the console and the database"); its number varies. */
 const names = ["localhost", "127.0.0.1", "[::1]"];
 
 /**

@@ -25,7 +25,7 @@ interface Alert extends Problem {
 
 type Effect = keyof Words["alerts"]["effects"];
 
-/** What citizens notice of each problem, and the section of the runbook, or of another page. */
+/** What citizens notice of each problem, and the section of the runbook about it. */
 const details = {
   state: ["unknown", "messenger-silent"],
   unavailable: ["nothingAccepted", "database-down"],
@@ -48,9 +48,9 @@ const details = {
   urgentOld: ["late", "queue-old"],
   old: ["late", "queue-old"],
   failing: ["someFail", "sends-fail"],
-  unresolved: ["unwanted", "messenger#replies"],
+  unresolved: ["unwanted", "opt-out-without-a-number"],
   callback: ["backends", "callbacks-wait"],
-  job: ["reminders", "notifications-fail"],
+  job: ["reminders", "dead-letters"],
 } satisfies Record<string, readonly [Effect, string]>;
 
 const addDetails = (problem: Problem, { state, words }: View): Alert => {
@@ -60,7 +60,7 @@ const addDetails = (problem: Problem, { state, words }: View): Alert => {
   return {
     ...problem,
     effect: words.alerts.effects[isShared ? "oneAccount" : effect],
-    guide: section.includes("#") ? section : `runbook#${section}`,
+    guide: `runbook#${section}`,
   };
 };
 
