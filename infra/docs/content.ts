@@ -11,19 +11,22 @@ const examples = fileURLToPath(new URL("../../lib/docs/examples/", import.meta.u
 /** The folder of a language in the site: English pages stand at its root. */
 export const prefixes: Readonly<Record<Language, string>> = { en: "", id: "id/" };
 
-const labels = { sh: "curl", ts: "TypeScript", python: "Python", php: "PHP" };
+export const labels = { sh: "curl", ts: "TypeScript", python: "Python", php: "PHP" };
+type ExampleLanguage = keyof typeof labels;
+
+/** Reads an example of the guides in other languages than shell. */
+export const readExample = (name: string): (readonly [ExampleLanguage, string])[] =>
+  [...readFileSync(`${examples}${name}.md`, "utf8").matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(
+    ([, language, text = ""]) => [language as ExampleLanguage, text],
+  );
 
 /** Puts the same request in other languages beside a block such as ```` ```sh login ````: `lib/docs/examples/login.md`. */
 const withTabs = (markdown: string): string =>
   markdown.replace(/^```sh (?!cloud)(\w+)\n([\s\S]*?)^```\n/gm, (_, name, shell) => {
-    const others = readFileSync(`${examples}${name}.md`, "utf8");
-    const blocks = [
-      ["sh", shell],
-      ...[...others.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map((one) => one.slice(1)),
-    ];
+    const blocks = [["sh", shell], ...readExample(name)] as const;
     const tabs = blocks.map(
       ([language, text]) =>
-        `<TabItem label="${labels[language as keyof typeof labels]}">\n\n\`\`\`${language}\n${text}\`\`\`\n\n</TabItem>`,
+        `<TabItem label="${labels[language as ExampleLanguage]}">\n\n\`\`\`${language}\n${text}\`\`\`\n\n</TabItem>`,
     );
     return `<Tabs syncKey="language">\n${tabs.join("\n")}\n</Tabs>\n`;
   });

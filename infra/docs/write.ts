@@ -1,10 +1,11 @@
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { composeDocument } from "#lib/openapi/document.ts";
+import { type CodeSamples, composeDocument } from "#lib/openapi/document.ts";
 import { type Language, languages } from "#lib/openapi/words.ts";
 import { type DocumentName, documentNames } from "#lib/routes/docs.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { messagingApi } from "../aws/messaging-api.ts";
+import { labels, readExample } from "./content.ts";
 import { buildSite, listSitePackages, packageList } from "./site.ts";
 
 type Files = readonly (readonly [string, string | Buffer])[];
@@ -15,10 +16,29 @@ const documented = {
   messaging: [messagingApi],
 } as const;
 
+/** The operation that an example of the guides in several languages calls: `lib/docs/examples/login.md`. */
+const exampleOf = {
+  login: "login",
+  refresh: "refresh",
+  readEmployees: "employees",
+  getTicket: "profile",
+  sendMessage: "message",
+  listResidents: "page",
+  searchResidents: "residents",
+  listCategories: "tourism",
+} as const;
+
+const samples: CodeSamples = Object.fromEntries(
+  Object.entries(exampleOf).map(([operation, name]) => [
+    operation,
+    readExample(name).map(([lang, source]) => ({ lang, label: labels[lang], source })),
+  ]),
+);
+
 /** Composes an OpenAPI document of this version, with example addresses. */
 const composeOpenapi = (name: DocumentName, language: Language) => {
   const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  return composeDocument(documented[name], version, language);
+  return composeDocument(documented[name], version, language, samples);
 };
 
 const composeText = (name: DocumentName, language: Language): string =>

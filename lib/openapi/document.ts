@@ -30,7 +30,17 @@ const describedOf = ({ routes }: PublishedApi) =>
 
 const securityOf = ({ kind }: Auth): object[] => (kind === "public" ? [] : [{ [kind]: [] }]);
 
-const operationOf = (route: Route, api: PublishedApi, language: Language) => {
+/** A call in a programming language. */
+interface CodeSample {
+  readonly lang: string;
+  readonly label: string;
+  readonly source: string;
+}
+
+/** In other languages than shell, by the id of the operation. */
+export type CodeSamples = Readonly<Record<string, readonly CodeSample[]>>;
+
+const operationOf = (route: Route, api: PublishedApi, language: Language, samples: CodeSamples) => {
   const words = wordsOf(route);
   const curl = words.curl.replaceAll("{base}", invented[api.name]);
   const requestBody = requestBodyOf(route, words);
@@ -38,11 +48,13 @@ const operationOf = (route: Route, api: PublishedApi, language: Language) => {
     operationId: words.operationId,
     tags: [route.fn.split("/")[0]],
     summary: language === "en" ? route.summary : words.summaryInIndonesian,
-    description: `${words[language]}\n\n\`\`\`sh\n${curl}\n\`\`\``,
+    description: words[language],
     security: securityOf(route.auth),
     parameters: parametersOf(route, words, language),
     ...(requestBody && { requestBody }),
     responses: responsesOf(route, api, words, language),
+    // https://redocly.com/docs-legacy/api-reference-docs/specification-extensions/x-code-samples
+    "x-codeSamples": [{ lang: "shell", label: "curl", source: curl }, ...(samples[words.operationId] ?? [])],
   };
 };
 
@@ -51,9 +63,12 @@ const serversOf = ({ name }: PublishedApi, language: Language) => [
 ];
 
 /** @param isDefault whether the document's servers are those of this API. */
-const pathsOf = (api: PublishedApi, isDefault: boolean, language: Language) =>
+const pathsOf = (api: PublishedApi, isDefault: boolean, language: Language, samples: CodeSamples) =>
   Object.entries(Object.groupBy(describedOf(api), ({ path }) => path)).map(([path, routes = []]) => {
-    const operations = routes.map((route) => [route.method.toLowerCase(), operationOf(route, api, language)]);
+    const operations = routes.map((route) => [
+      route.method.toLowerCase(),
+      operationOf(route, api, language, samples),
+    ]);
     const item = {
       ...(!isDefault && { servers: serversOf(api, language) }),
       ...Object.fromEntries(operations),
@@ -123,11 +138,12 @@ export const composeDocument = (
   apis: readonly [PublishedApi, ...PublishedApi[]],
   version: string,
   language: Language,
+  samples: CodeSamples = {},
 ) => {
   const [first, ...others] = apis;
   const routes = apis.flatMap(describedOf);
   const title = info.title[language];
-  const paths = Object.fromEntries(apis.flatMap((api) => pathsOf(api, api === first, language)));
+  const paths = Object.fromEntries(apis.flatMap((api) => pathsOf(api, api === first, language, samples)));
   const isUsed = (kind: string) => routes.some(({ auth }) => auth.kind === kind);
   return {
     openapi: "3.1.0",

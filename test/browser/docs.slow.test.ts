@@ -119,6 +119,18 @@ describe.each(languages)("the reference in %s", (language) => {
       expect(await page.getByText(summary, { exact: true }).count(), summary).toBeGreaterThan(0);
   });
 
+  test("shows tested samples alone, and offers no trial of the messaging API, which answers no other origin", async () => {
+    const id = "api-1/tag/messaging/POST/send/message";
+    const { page } = await open(`${path}#${id}`);
+    const section = page.locator(`[id="${id}"]`);
+    await section.getByText("curl -s").first().waitFor();
+    expect(await section.innerText()).not.toContain("Idempotency-Key: ");
+    expect(await section.getByRole("button", { name: trial }).count()).toBe(0);
+    await section.getByRole("button", { name: /curl/ }).click();
+    const choices = await page.getByRole("option").allInnerTexts();
+    expect(choices.slice(-4).map((choice) => choice.trim())).toEqual(["curl", "TypeScript", "Python", "PHP"]);
+  });
+
   test("offers no requests to a deployed stage", async () => {
     const { page, context } = await open("/docs/cors");
     const deployed = "http://services.city.example";

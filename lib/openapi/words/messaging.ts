@@ -275,7 +275,7 @@ export const messagingWords: AreaWords<typeof rows> = {
       },
     },
     mistake: { where: "body", input: { phone: "6281234567890" } },
-    curl: `curl -s "{base}/send/file" -u "$AUTH" -H "Idempotency-Key: letter-2025-000123" \\
+    curl: `curl -s "{base}/send/file" -u "$AUTH" \\
   -F phone=$PHONE -F file=@letter.txt -F duration=86400`,
     reply: {
       ...queued("file"),
@@ -365,7 +365,7 @@ export const messagingWords: AreaWords<typeof rows> = {
       },
     },
     mistake: { where: "query", input: { limit: "101" } },
-    curl: `curl -s "{base}/messages?state=FAILED&since=2025-01-31T00:00:00Z&limit=100" -u "$AUTH"`,
+    curl: `curl -s "{base}/messages?state=FAILED&limit=100" -u "$AUTH"`,
     reply: {
       name: "MessagePage",
       parts: { "data.[]": "Message" },

@@ -11,19 +11,6 @@ const isDark = () => document.documentElement.dataset.theme !== "light";
 /** Requests are sent to the imitated stage alone: credentials do not belong in a web page. */
 const isImitated = ["127.0.0.1", "localhost", "[::1]"].includes(location.hostname);
 
-/** The languages of the guides; the others would be a menu of sixty. */
-const hiddenClients = {
-  ...Object.fromEntries(
-    "c clojure csharp dart fsharp go http java julia kotlin node objc ocaml powershell r ruby rust swift"
-      .split(" ")
-      .map((target) => [target, true]),
-  ),
-  js: ["axios", "jquery", "ofetch", "xhr"],
-  php: ["guzzle", "laravel"],
-  python: ["aiohttp", "httpx_async", "httpx_sync", "python3"],
-  shell: ["httpie", "wget"],
-};
-
 const configuration = () => ({
   url: place.dataset.document,
   darkMode: isDark(),
@@ -39,8 +26,7 @@ const configuration = () => ({
   showDeveloperTools: "never",
   agent: { disabled: true },
   mcp: { disabled: true },
-  hiddenClients,
-  defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
+  hiddenClients: true, // the document has samples, which are tested
   localization: lang === "id" ? { locale: "id", translations: indonesian } : { locale: "en" },
 });
 
