@@ -6,7 +6,7 @@ import type { Language, Text } from "#lib/openapi/words.ts";
 export const readers: readonly { readonly label: Text; readonly guides: readonly string[] }[] = [
   {
     label: { en: "App developers", id: "Pengembang aplikasi" },
-    guides: ["app-builder", "tickets", "cors"],
+    guides: ["quick-start", "app-builder", "tickets", "cors"],
   },
   {
     label: { en: "Partner agencies", id: "Instansi mitra" },

@@ -162,7 +162,7 @@ const needsAws = /\b(aws|npx cdk) |AWS_REGION|DATABASE_SECRET_ID|--stage/;
 describe("the guides", () => {
   test("with curl lines are found", () =>
     expect(asking).toEqual(
-      expect.arrayContaining(["app-builder", "cors", "partner", "sending", "contributor"]),
+      expect.arrayContaining(["quick-start", "app-builder", "cors", "partner", "sending", "contributor"]),
     ));
 
   test("have the same headings and blocks in every language", () => {

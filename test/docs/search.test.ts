@@ -54,6 +54,7 @@ const queries: readonly (readonly [string, Readonly<Record<Language, string>>])[
   ["runbook", { en: "error 463", id: "kode 463" }],
   ["test-data", { en: "sandbox", id: "sandbox" }],
   ["test-data", { en: "test number", id: "nomor uji" }],
+  ["quick-start", { en: "quick start", id: "mulai cepat" }],
   ["app-builder", { en: "SDK", id: "SDK" }],
   ["app-builder", { en: "typed client", id: "klien bertipe" }],
   ["app-builder", { en: "refresh token", id: "refresh token" }],
