@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -15,6 +15,8 @@ import { makeCheckout } from "../steps/checkout.ts";
 import { employeeClient } from "../steps/employee.ts";
 import { messagingClient } from "../steps/messaging.ts";
 import { composeScript, readBlocks, readGuideText } from "../steps/shell-lines.ts";
+import { programs } from "./program.ts";
+import { readSignedEvent } from "./vector.ts";
 
 /** The whole system is started once; each text is one script. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 240_000 });
@@ -73,6 +75,7 @@ const prepareVariables = async () => {
     },
     // a simulated legacy system, whose failure mode the guide to contributors sets and resets
     URL: dev.legacyAuthUrl,
+    ...readSignedEvent(),
     PLATFORM: platformUrl ?? "",
   };
 };
@@ -125,16 +128,6 @@ test("the curl lines of the document work, with at least one for each endpoint",
 });
 
 test.each(asking)("the curl lines of the guide %s work", (name) => run(readGuideText("en", name)));
-
-const python = spawnSync("python3", ["-W", "error", "-c", "import requests, sys; print(sys.executable)"], {
-  encoding: "utf8",
-});
-
-/** Where Python or its library is not installed, its examples are only parsed, as those in PHP: `examples.test.ts`. */
-const programs = [
-  { language: "ts", program: process.execPath, name: "example.mts" },
-  ...(python.status === 0 ? [{ language: "python", program: python.stdout.trim(), name: "example.py" }] : []),
-];
 
 test.each(readdirSync("lib/docs/examples"))("the examples in %s work", async (file) => {
   const blocks = readBlocks(addressed(readFileSync(`lib/docs/examples/${file}`, "utf8")));
