@@ -11,7 +11,7 @@ const examples = fileURLToPath(new URL("../../lib/docs/examples/", import.meta.u
 /** The folder of a language in the site: English pages stand at its root. */
 export const prefixes: Readonly<Record<Language, string>> = { en: "", id: "id/" };
 
-export const labels = { sh: "curl", ts: "TypeScript", python: "Python", php: "PHP" };
+export const labels = { sh: "Shell", ts: "TypeScript", python: "Python", php: "PHP" };
 type ExampleLanguage = keyof typeof labels;
 
 /** Reads an example of the guides in other languages than shell. */

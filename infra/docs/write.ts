@@ -23,6 +23,8 @@ const exampleOf = {
   readEmployees: "employees",
   getTicket: "profile",
   sendMessage: "message",
+  sendImage: "media",
+  cancelMessage: "schedule",
   listResidents: "page",
   searchResidents: "residents",
   listCategories: "tourism",

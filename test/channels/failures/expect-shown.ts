@@ -30,7 +30,8 @@ const observe = async (task: Task, id: string) => {
     reason,
     frames: platform.arrivalsOf(id),
     message: find(new RegExp(`<tr id="message-${id}"[^>]*>\\s*<td[^>]*>([\\s\\S]*?)</td>`)),
-    alerts: [...page.matchAll(/data-alert="(\w+)"/g)].map(([, name]) => name),
+    // each page shows them
+    alerts: [...new Set([...page.matchAll(/data-alert="(\w+)"/g)].map(([, name]) => name))],
     limits: find(/<p id="limits"[^>]*>([^<]*)/),
     metrics: await metricsOf(task),
   };
