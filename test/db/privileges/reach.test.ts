@@ -107,7 +107,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "messaging.ending": read,
       ...columns("messaging.message", "accepted_at account attempts changed_at epoch expires_at"),
       ...columns("messaging.message", "held_until id is_open kind lane not_before phone pool priority queue"),
-      ...columns("messaging.message", "quiet_hours reason refusals run sender sent_at seq state"),
+      ...columns("messaging.message", "quiet_hours reason rejections run sender sent_at seq state"),
       ...columns("messaging.number", "locked_at locked_until paused_at paused_until phone stopped_at"),
       "messaging.operator_act": read,
       "messaging.operator_result": read,
