@@ -13,7 +13,7 @@ const anchors = listAnchors(readGuide("runbook", "en"));
 const readRows = (language: "en" | "id") =>
   [
     ...readGuideText(language, "runbook").matchAll(
-      /^\| (\d+|5xx|other|no device) \| (.+) \| (.+) \| (.+) \|$/gm,
+      /^\| (\d+|5xx|other|not_registered) \| (.+) \| (.+) \| (.+) \|$/gm,
     ),
   ].map(([, code = "", says = "", does = "", operator = ""]) => ({ code, says, does, operator }));
 

@@ -51,7 +51,7 @@ export const rejections = {
     action: "wait",
     operator: "Wait. If it lasts for hours, look for reports of an outage of WhatsApp.",
   },
-  "no device": {
+  not_registered: {
     says: "the number is not registered on the platform",
     action: "fail",
     operator: "Ask the sender to correct the number.",

@@ -9,14 +9,17 @@ import { replayCommand } from "./runs.ts";
 import { findCondition, maxFailureMs } from "./status.ts";
 
 interface Problem {
-  /** With the number or the name of what it is about after a dash. */
-  readonly name: string;
+  readonly kind: keyof typeof details;
+  /** The account or the callback that it is about, if there may be several. */
+  readonly of?: string | number;
   readonly what: string;
   readonly since?: Date | undefined;
   readonly todo: string;
 }
 
 interface Alert extends Problem {
+  /** The kind, with what it is about. */
+  readonly name: string;
   /** What citizens notice. */
   readonly effect: string;
   /** The page and section of the documentation about it. */
@@ -54,19 +57,20 @@ const details = {
 } satisfies Record<string, readonly [Effect, string]>;
 
 const addDetails = (problem: Problem, { state, words }: View): Alert => {
-  const kind = problem.name.replace(/-.*/, "") as keyof typeof details;
+  const { kind, of } = problem;
   const [effect, section] = details[kind];
   const isShared = kind in words.conditions && (state?.accounts ?? []).length > 1;
   return {
     ...problem,
+    name: of === undefined ? kind : `${kind}-${of}`,
     effect: words.alerts.effects[isShared ? "oneAccount" : effect],
     guide: `runbook#${section}`,
   };
 };
 
 const ofConnection = (view: View): Problem[] => {
-  const { name, tone, what, todo = "", since } = findCondition(view);
-  return tone === "bad" ? [{ name, what, todo, since }] : [];
+  const { name: kind, tone, what, todo = "", since } = findCondition(view);
+  return tone === "bad" && kind in details ? [{ kind: kind as Problem["kind"], what, todo, since }] : [];
 };
 
 /** Accounts that the page does not show: what their leader last stored. */
@@ -74,7 +78,7 @@ const ofOthers = ({ state, words: { alerts }, now }: View): Problem[] =>
   (state?.accounts ?? [])
     .filter(({ name, state: is }) => is === "active" && !(name === state?.account && state.leader))
     .flatMap(({ name, number, holdCode, downSince }) => {
-      const alert = { name: `account-${name}`, since: downSince ?? undefined };
+      const alert = { kind: "account", of: name, since: downSince ?? undefined } as const;
       if (number === null || holdCode !== null) return [{ ...alert, ...alerts.otherAccount(name) }];
       return downSince && now.getTime() - downSince.getTime() >= maxFailureMs
         ? [{ ...alert, ...alerts.otherUnreachable(name) }]
@@ -85,17 +89,22 @@ const ofOthers = ({ state, words: { alerts }, now }: View): Problem[] =>
 const ofLimits = ({ state, words, now }: View): Problem[] => {
   const { stoppedSeconds, pausedSeconds, outages = [] } = state?.limits ?? {};
   const { limited, tooFast, outage } = words.alerts;
-  const alert = (name: string, of: typeof limited, seconds: number | undefined, since?: Date | null) => {
+  const alert = (
+    kind: Problem["kind"],
+    of: typeof limited,
+    seconds: number | undefined,
+    since?: Date | null,
+  ) => {
     if (seconds === undefined) return [];
     const what = of.what(formatTime(new Date(now.getTime() + seconds * 1_000), now, words));
-    return [{ name, what, since: since ?? undefined, todo: of.todo }];
+    return [{ kind, what, since: since ?? undefined, todo: of.todo }];
   };
   const failed = outages.flatMap(({ service, ageSeconds }): Problem[] => {
     const since = new Date(now.getTime() - ageSeconds * 1_000);
     if (now.getTime() - since.getTime() < maxFailureMs) return [];
     return [
       {
-        name: `${service}Outage`,
+        kind: `${service}Outage`,
         what: outage.what(words.status.outages[service]),
         since,
         todo: outage.todo,
@@ -111,11 +120,11 @@ const ofLimits = ({ state, words, now }: View): Problem[] => {
 
 const ofQueue = ({ state, words, now }: View): Problem[] => {
   const { oldest_seconds: oldest = 0, oldest_urgent_seconds: urgent = 0 } = state?.due ?? {};
-  const alert = (name: "urgentOld" | "old", seconds: number): Problem => ({
-    name,
-    what: words.alerts[name].what(formatSeconds(seconds, words)),
+  const alert = (kind: "urgentOld" | "old", seconds: number): Problem => ({
+    kind,
+    what: words.alerts[kind].what(formatSeconds(seconds, words)),
     since: new Date(now.getTime() - seconds * 1_000),
-    todo: words.alerts[name].todo,
+    todo: words.alerts[kind].todo,
   });
   if (urgent >= tooOldSeconds.urgent) return [alert("urgentOld", urgent)];
   return oldest >= tooOldSeconds.any ? [alert("old", oldest)] : [];
@@ -123,7 +132,7 @@ const ofQueue = ({ state, words, now }: View): Problem[] => {
 
 const ofJobs = ({ state, words: { alerts } }: View): Problem[] =>
   (state?.failedJobs ?? []).map(({ job, reason, scheduledAt, since }) => ({
-    name: "job",
+    kind: "job",
     what: alerts.job.what(job, reason ?? ""),
     since,
     todo: alerts.job.todo(replayCommand(job, scheduledAt)),
@@ -133,7 +142,7 @@ const ofReplies = ({ state, words: { alerts } }: View): Problem[] =>
   state?.unresolved
     ? [
         {
-          name: "unresolved",
+          kind: "unresolved",
           what: alerts.unresolved.what(state.unresolved),
           since: state.unresolvedAt ?? undefined,
           todo: alerts.unresolved.todo,
@@ -150,34 +159,34 @@ const ofFailures = ({ state, words: { alerts } }: View): Problem[] => {
   const { failed, ended, codes, senders, accounts, since } = failures;
   const list = (names: readonly string[]) => names.join(", ");
   const what = alerts.failing.what(failed, ended, list(codes), list(senders), list(accounts));
-  return [{ name: "failing", what, since, todo: alerts.failing.todo }];
+  return [{ kind: "failing", what, since, todo: alerts.failing.todo }];
 };
 
 const ofCallbacks = ({ state, words: { alerts }, now }: View): Problem[] =>
   (state?.callbacks ?? []).flatMap(({ id, host, sender, disabledAt, failures, redirects, oldest }) => {
-    const name = `callback-${id}`;
+    const alert = { kind: "callback", of: id } as const;
     const quoted = quoteWord(sender);
     if (disabledAt) {
       const { what, todo } = alerts.callback;
-      return [{ name, what: what(host, sender), since: disabledAt, todo: todo(quoted) }];
+      return [{ ...alert, what: what(host, sender), since: disabledAt, todo: todo(quoted) }];
     }
     const isLong = oldest !== null && now.getTime() - oldest.getTime() >= callbackPatienceMs;
     if (failures === 0 || !(redirects || isLong)) return [];
     const { what, todo } = redirects ? alerts.callbackRedirects : alerts.callbackFails;
-    return [{ name, what: what(host, sender), since: oldest ?? undefined, todo: todo(quoted) }];
+    return [{ ...alert, what: what(host, sender), since: oldest ?? undefined, todo: todo(quoted) }];
   });
 
 const ofPause = ({ paused, pausedSince, pausedBy }: ConsoleState, { alerts }: Words): Problem[] => {
   const { what, todo } = pausedBy === null ? alerts.paused : alerts.pausedBy(pausedBy);
-  return paused ? [{ name: "paused", what, todo, since: pausedSince ?? undefined }] : [];
+  return paused ? [{ kind: "paused", what, todo, since: pausedSince ?? undefined }] : [];
 };
 
 const listProblems = (view: View): Problem[] => {
   const { state, words } = view;
   const { alerts } = words;
-  if (!state) return [{ name: "state", ...alerts.state }];
+  if (!state) return [{ kind: "state", ...alerts.state }];
   return [
-    ...(state.unread ? [{ name: state.unread, ...alerts[state.unread] }] : []),
+    ...(state.unread ? [{ kind: state.unread, ...alerts[state.unread] }] : []),
     ...ofConnection(view),
     ...ofOthers(view),
     ...ofPause(state, words),

@@ -115,7 +115,7 @@ const id: typeof en = {
         says: "platform mengalami kesalahan internal",
         operator: "Tunggu. Bila berlangsung berjam-jam, cari laporan gangguan WhatsApp.",
       },
-      "no device": { says: "nomor tidak terdaftar di platform", operator: correctNumber },
+      not_registered: { says: "nomor tidak terdaftar di platform", operator: correctNumber },
       other: { says: "tanpa menyebutkan alasan", operator: "Laporkan kodenya ke developer." },
     },
     "cloud-api": {

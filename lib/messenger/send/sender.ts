@@ -119,7 +119,7 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
   const started = performance.now();
   const verdict = await channel.send(payload, message).catch((error: unknown) => {
     if (error instanceof ChannelFailure && error.reason === "not-registered")
-      return { outcome: "rejected", code: "no device" } as const;
+      return { outcome: "rejected", code: "not_registered" } as const;
     if (error instanceof ChannelFailure && !error.mayHaveLeft) throw error;
     log.warn("send got no answer", { id: message.id, attempts: message.attempts, error });
     return undefined;
