@@ -99,7 +99,7 @@ const setLimits = async (
  */
 export const partnerDirectory = (sql: postgres.Sql) => ({
   /**
-   * Adds a partner, or another key for an existing partner.
+   * Adds a partner, or another key for an existing partner: `npm run city -- partner add` refuses that while one is active.
    * @param plan undefined keeps an existing partner's plan; a new partner gets the standard plan.
    * @param limits undefined ones are kept in the same way; a new partner gets those of an agency with 50 clerks.
    */

@@ -8,7 +8,7 @@ import { retryUntilDone } from "../outbox/retry.ts";
 import { failedService } from "./outages.ts";
 import type { SenderOptions } from "./sender.ts";
 
-/** After an attempt that failed before the frame left; doubled after each more: the message has failed after 75 seconds. */
+/** After the first attempt that ended before a frame left. Doubled after each more; after `maxFailedEarly`, 75 s, it has failed. */
 const firstDelaySeconds = 5;
 /** After a lost database connection, which the message did not cause. */
 const lostDatabaseDelaySeconds = 1;
