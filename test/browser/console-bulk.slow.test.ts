@@ -86,7 +86,8 @@ test.each([
 
     const row = (run: string) => page.locator("#bulk-runs tbody tr").filter({ hasText: run });
     await row("tax").getByText(bulk.runs.progress("3", "3")).waitFor();
-    await row("tax").getByText(runs.states.done, { exact: true }).waitFor();
+    // sending is paused
+    await row("tax").getByText(runs.handedOver("0", "2"), { exact: true }).waitFor();
     expect(await row("tax").getByRole("progressbar").getAttribute("value")).toBe("3");
     expect(await waiting()).toEqual([["PENDING", 2]]);
     expect(await preview.isVisible()).toBe(false);
@@ -101,7 +102,7 @@ test.each([
     await send("news", "6281200000001");
     await upload.getByRole("button", { name: bulk.upload.start(1) }).click();
     await page.getByText(notices.started("news")).waitFor();
-    await row("news").getByText(runs.states.done, { exact: true }).waitFor();
+    await row("news").getByText(runs.handedOver("0", "1"), { exact: true }).waitFor();
     await row("news").getByText(runs.cancel.summary).click();
     await row("news").getByLabel(runs.cancel.confirm).check();
     await row("news")

@@ -57,7 +57,7 @@ test("a preview counts the lines by outcome, masked, and leaves no number and no
     "will be sent 3 sent before 0 opted out 1 invalid number 1 duplicate 1 invalid values 1 ",
     "Sending takes 1 day at the present budgets",
     "Line 2, to 6281••••••00 Yth. W•••• 0, *Pajak* Bayar di loket",
-    "6 ••••••• invalid number phone must be a number with country code",
+    "6 0812•• invalid number phone must be a number with country code",
     "7 6281••••••01 duplicate the number is on line 3",
     "8 6281••••••09 invalid values name is missing",
   ])
@@ -93,7 +93,7 @@ test("a task that is killed twice in the middle, and gets the file again, tells 
   expect(await console.read()).toContain("running interrupted: send the file again with this name");
   await console.start(file, fields);
   await expect.poll(() => stateOf("tax"), { timeout: 60_000 }).toBe("done");
-  expect(await console.read()).toContain("done tax reminder");
+  expect(await console.read()).toContain("handed over, 0 of 1,000 sent tax reminder");
   const told = await phones();
   expect([told.length, new Set(told).size]).toEqual([1_000, 1_000]);
   expect((await console.report("tax")).trim().split("\n")).toHaveLength(1_001);
