@@ -16,6 +16,7 @@ const { baseUrl, messagingBaseUrl } = inject("city");
 interface Operation {
   readonly tags: readonly string[];
   readonly operationId?: string;
+  readonly "x-codeSamples"?: readonly { readonly source: string }[];
 }
 
 const read = async (query = "") => {
@@ -54,6 +55,22 @@ describe("the served document", () => {
     const [english, indonesian] = [await read(), await read("?lang=id")];
     expect(shape(indonesian.text)).toBe(shape(english.text));
     expect(JSON.parse(indonesian.text).info.title).toBe("API Integrasi Kota");
+  });
+
+  test("has a sample of each operation, none of which sends a fixed time or Idempotency-Key", async () => {
+    const { paths } = JSON.parse((await read()).text) as { paths: Record<string, Record<string, Operation>> };
+    const operations = Object.values(paths).flatMap((item) =>
+      Object.values(item).filter(({ operationId }) => operationId),
+    );
+    expect(operations.length).toBeGreaterThan(10);
+    for (const { operationId, "x-codeSamples": samples = [] } of operations) {
+      const text = samples.map(({ source }) => source).join("\n");
+      expect([operationId, text]).toEqual([operationId, expect.stringContaining("curl ")]);
+      expect([operationId, text]).toEqual([
+        operationId,
+        expect.not.stringMatching(/Idempotency-Key|\d{4}-\d\d-\d\dT/),
+      ]);
+    }
   });
 
   test("may be read by pages of any origin and cached, and contains no secret", async () => {
