@@ -1,8 +1,8 @@
 import { cached } from "#lib/cached.ts";
-import type { CloudApiSettings } from "#lib/channels/cloud-api/settings.ts";
-import { channelsSchema } from "#lib/channels/settings.ts";
 import { getSetting } from "#lib/config.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
+import type { CloudApiSettings } from "./cloud-api/settings.ts";
+import { channelsSchema } from "./settings.ts";
 
 const maxAgeMs = 60_000;
 

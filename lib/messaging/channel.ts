@@ -1,4 +1,4 @@
-import type { MessageClass, Submission } from "#lib/messaging/submission.ts";
+import type { MessageClass, Submission } from "./submission.ts";
 
 /** The platforms that deliver messages, in the order in which a message goes from one to the next. */
 export const channelNames = ["whatsapp", "cloud-api", "sms"] as const;

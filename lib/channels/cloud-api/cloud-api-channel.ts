@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import type { CloudApiSettings } from "#lib/channels/cloud-api/settings.ts";
 import { priorities } from "#lib/messaging/submission.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { ChannelFailure, type SendOutcome, Unsendable } from "../channel.ts";
@@ -7,6 +6,7 @@ import { AccountRejected, type RequestChannel, type RequestChannelOptions } from
 import { isAmbiguous, isOfAccount } from "./codes.ts";
 import { type Answer, graphClient } from "./graph.ts";
 import { codeTemplate, textTemplate } from "./message.ts";
+import type { CloudApiSettings } from "./settings.ts";
 import { openMedia } from "./upload.ts";
 
 /** The platform answers within seconds; what takes longer is settled by its webhook. */

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import type { CloudApiSettings } from "#lib/channels/cloud-api/settings.ts";
 import { parseJson } from "#lib/read-text.ts";
 import { ChannelFailure } from "../channel.ts";
 import { type ChannelRequest, type ExchangeOptions, exchange } from "../exchange.ts";
+import type { CloudApiSettings } from "./settings.ts";
 
 /** @see https://developers.facebook.com/docs/graph-api/guides/error-handling */
 const Rejection = z.object({ error: z.object({ code: z.int() }) });

@@ -1,5 +1,5 @@
-import type { CloudApiSettings } from "#lib/channels/cloud-api/settings.ts";
 import { Unsendable } from "../channel.ts";
+import type { CloudApiSettings } from "./settings.ts";
 
 /** Media that the platform takes. */
 export interface Media {

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import type postgres from "postgres";
 import * as z from "zod/mini";
-import type { CloudApiSettings } from "#lib/channels/cloud-api/settings.ts";
 import { findImageHeader } from "#lib/messaging/image-type.ts";
 import { getMedia, readMedia } from "#lib/messenger/outbox/media.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
@@ -12,6 +11,7 @@ import { compressImage, convertImage } from "../compress-image.ts";
 import { isAmbiguous, isOfAccount } from "./codes.ts";
 import type { Answer, Graph } from "./graph.ts";
 import type { Media } from "./message.ts";
+import type { CloudApiSettings } from "./settings.ts";
 
 /** @see https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#supported-media-types */
 const maxImageBytes = 5 * 1024 * 1024;

@@ -1,11 +1,11 @@
 import { createHmac } from "node:crypto";
 import * as z from "zod/mini";
-import type { CloudApiAccount } from "#lib/channels/accounts.ts";
 import { ApiError } from "#lib/errors/api-error.ts";
 import { badRequest } from "#lib/errors/invalid-input.ts";
 import { wrongSignature } from "#lib/errors/table.ts";
 import type { ChannelEvents, Reply, Report } from "#lib/messaging/channel-events.ts";
 import { isSameText } from "#lib/opaque-token.ts";
+import type { CloudApiAccount } from "../accounts.ts";
 
 /*
  * What the WhatsApp Business Platform posts. Whatever is not of these shapes is left out.

@@ -1,8 +1,8 @@
-import { findCode, findId, findText, lookUp, readFields } from "#lib/channels/sms/fields.ts";
-import type { SmsSettings } from "#lib/channels/sms/settings.ts";
 import { ChannelFailure, type SendOutcome } from "../channel.ts";
 import type { ChannelAnswer } from "../exchange.ts";
 import type { Rejection } from "../rejection.ts";
+import { findCode, findId, findText, lookUp, readFields } from "./fields.ts";
+import type { SmsSettings } from "./settings.ts";
 
 /** What a rejection of a gateway says, by the HTTP status that it has or stands for; any other code is the gateway's own. */
 export const smsRejections = {

@@ -1,7 +1,7 @@
-import type { SmsSettings } from "#lib/channels/sms/settings.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import type { ChannelRequest } from "../exchange.ts";
 import { countParts } from "./parts.ts";
+import type { SmsSettings } from "./settings.ts";
 
 type Values = Readonly<Record<"phone" | "text" | "id" | "from" | "alphabet", string>>;
 

@@ -1,4 +1,3 @@
-import type { SmsSettings } from "#lib/channels/sms/settings.ts";
 import { steadyNow } from "#lib/deadline.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { ChannelFailure, type SendOutcome, Unsendable } from "../channel.ts";
@@ -7,6 +6,7 @@ import { AccountRejected, type RequestChannel, type RequestChannelOptions } from
 import { judge } from "./codes.ts";
 import { countParts, withGsmMarks } from "./parts.ts";
 import { requestOf } from "./request.ts";
+import type { SmsSettings } from "./settings.ts";
 
 /** After that a message tries whether the gateway accepts the same settings again: it was perhaps corrected there. */
 const retryMs = 10 * 60_000;

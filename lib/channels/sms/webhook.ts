@@ -1,4 +1,3 @@
-import { channelAccounts } from "#lib/channels/accounts.ts";
 import { ApiError } from "#lib/errors/api-error.ts";
 import { messengerAway, noReportToken } from "#lib/errors/table.ts";
 import { log } from "#lib/log.ts";
@@ -6,6 +5,7 @@ import type { ChannelEvents, Reply, Report } from "#lib/messaging/channel-events
 import { passOn } from "#lib/messaging/messenger-client.ts";
 import { isPhone, readLocalNumber } from "#lib/messaging/phone.ts";
 import { isSameText } from "#lib/opaque-token.ts";
+import { channelAccounts } from "../accounts.ts";
 import { findCode, findId, findPlace, findText, lookUp, readFields } from "./fields.ts";
 import type { SmsSettings } from "./settings.ts";
 

@@ -1,4 +1,4 @@
-import { findDisconnection } from "#lib/channels/whatsapp/codes.ts";
+import { findDisconnection } from "../codes.ts";
 
 export interface ReconnectionOptions {
   readonly minMs?: number;
