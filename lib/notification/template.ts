@@ -29,33 +29,27 @@ export interface Template<V = never> {
 /** Infers the type of the values from their schema. */
 export const template = <V>(parts: Template<V>): Template<V> => parts;
 
-const shapeOf = ({ values }: Template) => (values as unknown as z.ZodMiniObject).shape;
+/** Lists the values of a template, with what each must be. */
+const listValues = ({ values }: Template) =>
+  Object.entries((values as unknown as z.ZodMiniObject).shape).map(([name, schema]) => {
+    const isOptional = schema instanceof z.ZodMiniOptional;
+    const { rule = "", example = "" } = valueRules.get(isOptional ? schema._zod.def.innerType : schema) ?? {};
+    return { name, isOptional, rule, example };
+  });
 
 /** Lists the values that a template can do without. */
 export const listOptional = (template: Template): string[] =>
-  Object.entries(shapeOf(template)).flatMap(([name, schema]) =>
-    schema instanceof z.ZodMiniOptional ? name : [],
-  );
+  listValues(template).flatMap(({ name, isOptional }) => (isOptional ? name : []));
 
 /** Returns what each value of a template must be, by its name. */
-export const listRules = (template: Template): Record<string, string> => {
-  const describe = (schema: z.core.$ZodType): string =>
-    schema instanceof z.ZodMiniOptional
-      ? `${describe(schema._zod.def.innerType)}, optional`
-      : (valueRules.get(schema)?.rule ?? "");
-  return Object.fromEntries(
-    Object.entries(shapeOf(template)).map(([name, schema]) => [name, describe(schema)]),
+export const listRules = (template: Template): Record<string, string> =>
+  Object.fromEntries(
+    listValues(template).map(({ name, rule, isOptional }) => [name, isOptional ? `${rule}, optional` : rule]),
   );
-};
 
 /** Returns a value that fits, for each that a template has. */
-export const listExamples = (template: Template): string[] => {
-  const find = (schema: z.core.$ZodType): string =>
-    schema instanceof z.ZodMiniOptional
-      ? find(schema._zod.def.innerType)
-      : (valueRules.get(schema)?.example ?? "");
-  return Object.values(shapeOf(template)).map(find);
-};
+export const listExamples = (template: Template): string[] =>
+  listValues(template).map(({ example }) => example);
 
 /** A value is missing or invalid. The message names the value without quoting it. */
 export class ValueError extends Error {

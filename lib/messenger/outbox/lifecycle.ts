@@ -140,16 +140,17 @@ const requeued = (sql: postgres.Sql, canRepeat: boolean) => sql`
   reason = case when attempts - failed_early >= ${maxSends(canRepeat)} then ${reasons.unanswered} end`;
 
 /** What an attempt costs a message that returns to the queue. */
-type Cost =
+const costs = {
   /** Nothing of it has left, and the attempt is not counted: the reason is not its own, or counted in `rejections`. */
-  | "nothing"
+  nothing: (sql: postgres.Sql) => sql`state = 'PENDING', attempts = attempts - 1`,
   /** Nothing of it has left, although the platform is connected. After {@link maxFailedEarly} such attempts it fails. */
-  | "attempt"
+  attempt: (sql: postgres.Sql) => sql`state = 'PENDING', failed_early = failed_early + 1`,
   /** It may have left. After too many such sends it is UNCERTAIN instead. */
-  | "send";
+  send: requeued,
+};
 
 export interface Return {
-  readonly cost: Cost;
+  readonly cost: keyof typeof costs;
   /** Before it may be taken again. Default: 0. */
   readonly delaySeconds?: number;
   /** How often it was rejected, this time included. */
@@ -166,14 +167,9 @@ export const returnToQueue = async (
   { id, epoch }: Outgoing,
   { cost, delaySeconds = 0, rejections, uploaded, canRepeat = true }: Return,
 ): Promise<void> => {
-  const costs = {
-    nothing: sql`state = 'PENDING', attempts = attempts - 1`,
-    attempt: sql`state = 'PENDING', failed_early = failed_early + 1`,
-    send: requeued(sql, canRepeat),
-  };
   await sql`
     update messaging.message
-    set ${costs[cost]}, not_before = now() + ${delaySeconds} * interval '1 second', changed_at = now(),
+    set ${costs[cost](sql, canRepeat)}, not_before = now() + ${delaySeconds} * interval '1 second', changed_at = now(),
       rejections = ${rejections ? sql`${JSON.stringify(rejections)}::text::jsonb` : sql`rejections`},
       uploaded = uploaded or ${uploaded ?? false}
     where ${isBeingSent(sql, id, epoch)}`;
@@ -228,7 +224,7 @@ export const recover = async (
     reasons.unprepared,
   );
   const uncomposed = await sql`
-    update messaging.message set state = 'PENDING', failed_early = failed_early + 1, changed_at = now() where ${lockedInOrder(sql, isUncomposed)}`;
+    update messaging.message set ${costs.attempt(sql)}, changed_at = now() where ${lockedInOrder(sql, isUncomposed)}`;
   const others = await sql`
     update messaging.message set ${requeued(sql, canRepeat)}, changed_at = now()
     where ${lockedInOrder(sql, isInterrupted)}`;
