@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
+import { steadyNow } from "#lib/deadline.ts";
 import { messengerPort } from "../aws/stage-names.ts";
 import { runAws } from "./aws-cli.ts";
 import { CommandError, readWhole } from "./command.ts";
@@ -51,9 +52,12 @@ interface Session {
   readonly end: () => Promise<void>;
 }
 
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;
+
 /** The plugin that does the work is a process of its own. */
 const endGroup = async (child: ChildProcess, exited: Promise<unknown>): Promise<void> => {
-  if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGTERM");
+  if (child.pid !== undefined && !hasEnded(child)) process.kill(-child.pid, "SIGTERM");
   await exited;
 };
 
@@ -69,9 +73,9 @@ const forward = async ({ target }: Task, port: number): Promise<Session> => {
   const said = text(child.stderr);
   const exited = once(child, "exit").catch(() => {});
   const end = () => endGroup(child, exited);
-  const until = Date.now() + maxWaitMs;
-  while (Date.now() < until) {
-    if (child.exitCode !== null || child.signalCode !== null)
+  const until = steadyNow() + maxWaitMs;
+  while (steadyNow() < until) {
+    if (hasEnded(child))
       throw new CommandError(
         `The port cannot be forwarded: ${(await said).trim() || "the AWS CLI has ended"}. It needs the Session Manager plugin: see /docs/runbook#before-you-begin.`,
       );
@@ -120,8 +124,8 @@ export const run = noun(
       .action(
         answer(async ({ port, browser }) => {
           const stage = findStage();
-          const { consoleUrl = "" } = stage === undefined ? requireDev() : {};
           if (stage === undefined) {
+            const { consoleUrl } = requireDev();
             if (browser) openBrowser(consoleUrl);
             return { text: consoleUrl, json: { url: consoleUrl } };
           }

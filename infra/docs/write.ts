@@ -30,17 +30,19 @@ const exampleOf = {
   listCategories: "tourism",
 } as const;
 
-const samples: CodeSamples = Object.fromEntries(
-  Object.entries(exampleOf).map(([operation, name]) => [
-    operation,
-    readExample(name).map(([lang, source]) => ({ lang, label: labels[lang], source })),
-  ]),
-);
+/** Reads them anew: a running system builds the documentation again when they change. */
+const readSamples = (): CodeSamples =>
+  Object.fromEntries(
+    Object.entries(exampleOf).map(([operation, name]) => [
+      operation,
+      readExample(name).map(([lang, source]) => ({ lang, label: labels[lang], source })),
+    ]),
+  );
 
 /** Composes an OpenAPI document of this version, with example addresses. */
 const composeOpenapi = (name: DocumentName, language: Language) => {
   const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  return composeDocument(documented[name], version, language, samples);
+  return composeDocument(documented[name], version, language, readSamples());
 };
 
 const composeText = (name: DocumentName, language: Language): string =>
