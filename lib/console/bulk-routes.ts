@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import type { FastifyError, FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { BulkName } from "#lib/messaging/submission.ts";
@@ -45,6 +45,12 @@ const findState = (options: BulkOptions): Promise<BulkState | undefined> =>
     log.error("cannot read the bulk runs for the console", { error });
     return undefined;
   });
+
+const sendCsv = (reply: FastifyReply, name: string, csv: string): FastifyReply =>
+  reply
+    .type("text/csv; charset=utf-8")
+    .header("content-disposition", `attachment; filename="${name}.csv"`)
+    .send(csv);
 
 type ServeOptions = BulkOptions & LoginOptions;
 
@@ -126,10 +132,7 @@ export const serveBulk = (scope: FastifyInstance, options: ServeOptions, logins:
       const { template } = request.query as { template?: unknown };
       const choice = (await findState(options))?.choices.find(({ name }) => name === template);
       if (!choice) return sendPage(reply, 404, renderError(languageOf(request), "notFound", "noPage"));
-      return reply
-        .type("text/csv; charset=utf-8")
-        .header("content-disposition", `attachment; filename="${choice.name}.csv"`)
-        .send(`${choice.columns.join(",")}\n${choice.example.join(",")}\n`);
+      return sendCsv(reply, choice.name, `${choice.columns.join(",")}\n${choice.example.join(",")}\n`);
     }),
   );
   scope.get(
@@ -141,10 +144,7 @@ export const serveBulk = (scope: FastifyInstance, options: ServeOptions, logins:
       if (!name || !report)
         return sendPage(reply, 404, renderError(languageOf(request), "notFound", "noPage"));
       await options.acts.record(operator, "bulk-report", name);
-      return reply
-        .type("text/csv; charset=utf-8")
-        .header("content-disposition", `attachment; filename="${name}.csv"`)
-        .send(report);
+      return sendCsv(reply, name, report);
     }),
   );
   for (const name of bulkActionNames)

@@ -1,7 +1,7 @@
 import { type Html, html } from "#lib/html.ts";
 import { renderAccounts } from "./panels/accounts.ts";
 import { renderActs } from "./panels/acts.ts";
-import { listAlerts, renderAlerts } from "./panels/alerts.ts";
+import { renderAlerts } from "./panels/alerts.ts";
 import { renderCallbacks } from "./panels/callbacks.ts";
 import { renderChart } from "./panels/chart.ts";
 import { renderMessages, renderQueue } from "./panels/messages.ts";
@@ -10,7 +10,7 @@ import { renderAnswer, renderOptOut } from "./panels/replies.ts";
 import { renderRuns } from "./panels/runs.ts";
 import { renderSenders } from "./panels/senders.ts";
 import { renderStatus } from "./panels/status.ts";
-import { hiddenUnless, type View } from "./view.ts";
+import type { View } from "./view.ts";
 import type { Words } from "./words/en.ts";
 import { type Language, languages } from "./words/language.ts";
 
@@ -115,7 +115,7 @@ export const renderPage = (view: View, name: PageName): string =>
     pathOfPage(name),
     name,
     `${view.words.page.names[name]} · ${view.words.title}`,
-    html`<div id="warnings"${hiddenUnless(name === "now" || listAlerts(view).length > 0)}>${renderAlerts(view)}</div>
+    html`${renderAlerts(view, name === "now")}
 ${pages[name].map((render) => html`${render(view)}\n`)}`,
   );
 

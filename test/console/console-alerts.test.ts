@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { setDefaults } from "#lib/config.ts";
 import { listAlerts } from "#lib/console/panels/alerts.ts";
@@ -6,6 +5,7 @@ import type { CallbackSummary } from "#lib/console/panels/callbacks.ts";
 import type { Connection, ConsoleState } from "#lib/console/state.ts";
 import type { View } from "#lib/console/view.ts";
 import { type Language, languages } from "#lib/console/words/language.ts";
+import { listAnchors, readGuide } from "../../infra/docs/guide.ts";
 import { connected } from "../steps/console-state.ts";
 import { openLoggedIn } from "./console-browser.ts";
 
@@ -31,11 +31,6 @@ const due = {
   ...{ pending: 1, sending: 0 },
   ...{ oldest_seconds: 0, oldest_urgent_seconds: 0, callback_seconds: 0 },
 } as const;
-
-const listAnchors = (file: string) =>
-  [...readFileSync(file, "utf8").matchAll(/^## (.+)$/gm)].map(([, heading = ""]) =>
-    heading.toLowerCase().replaceAll(" ", "-"),
-  );
 
 const failures = {
   ...{ ended: 10, failed: 0, codes: [], senders: ["api:tax"], accounts: ["main"], since: undefined },
@@ -164,8 +159,8 @@ describe("what is wrong has its start and what to do", () => {
     expect(found[0]?.since).toEqual(seconds === undefined ? undefined : ago(seconds));
     for (const { effect, guide } of found) {
       expect(Object.values(languages.en.alerts.effects)).toContain(effect);
-      const [page, anchor] = guide.split("#");
-      expect(listAnchors(`lib/docs/guides/en/${page}.md`)).toContain(anchor);
+      const [page = "", anchor] = guide.split("#");
+      expect(listAnchors(readGuide(page, "en"))).toContain(anchor);
     }
   });
 

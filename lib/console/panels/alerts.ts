@@ -3,7 +3,7 @@ import { type Html, html } from "#lib/html.ts";
 import { tooOldSeconds } from "#lib/messenger/outbox/depth.ts";
 import { quoteWord } from "#lib/shell-word.ts";
 import type { ConsoleState } from "../state.ts";
-import { formatSeconds, formatTime, renderAge, renderTable, type View } from "../view.ts";
+import { formatSeconds, formatTime, hiddenUnless, renderAge, renderTable, type View } from "../view.ts";
 import type { Words } from "../words/en.ts";
 import { replayCommand } from "./runs.ts";
 import { findCondition, maxFailureMs } from "./status.ts";
@@ -223,8 +223,12 @@ const renderAlert = ({ name, what, since, effect, todo, guide }: Alert, view: Vi
 </tr>`;
 };
 
-/** Renders what is wrong, since when, and what to do: the first that an operator sees. */
-export const renderAlerts = (view: View): Html => {
+/**
+ * Renders what is wrong, since when, and what to do: the first that an operator sees.
+ *
+ * @param isFirst of the first page, which says also that nothing is wrong.
+ */
+export const renderAlerts = (view: View, isFirst: boolean): Html => {
   const { alerts } = view.words;
   const found = listAlerts(view);
   const { tone, what } = findCondition(view);
@@ -233,9 +237,9 @@ export const renderAlerts = (view: View): Html => {
   const well = view.state?.leader === false ? alerts.noneStandby : alerts.none;
   const verdict = isWaiting ? `${alerts.waiting} ${what}` : isWell ? well : alerts.count(found.length);
   const rows = found.map((alert) => renderAlert(alert, view));
-  return html`<section id="alerts" class="card ${isWaiting ? "unsettled" : isWell ? "well" : "ill"}" aria-labelledby="alerts-title">
+  return html`<div id="warnings"${hiddenUnless(isFirst || found.length > 0)}><section id="alerts" class="card ${isWaiting ? "unsettled" : isWell ? "well" : "ill"}" aria-labelledby="alerts-title">
 <h2 id="alerts-title" class="unseen">${alerts.heading}</h2>
 <p role="status" class="verdict">${verdict}</p>
 ${renderTable("alerts", alerts.columns, rows, "alerts")}
-</section>`;
+</section></div>`;
 };

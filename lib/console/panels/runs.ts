@@ -94,6 +94,7 @@ const tones: Record<RunSummary["state"], string> = {
   failed: "bad",
   cancelled: "bad",
 };
+
 /** What a run is to those who wait for its messages: one that is done has handed them over. */
 export const describeState = (
   { state, messages }: Pick<RunSummary, "state" | "messages">,
@@ -133,7 +134,7 @@ export const inOrder = (
 export const renderReportLink = (bulk: string, { bulk: { runs } }: View["words"]): Html =>
   html`<a href="/console/bulk/report?run=${bulk}" download aria-label="${runs.reportOf(bulk)}">${runs.report}</a>`;
 
-/** Renders the form that cancels what waits of a bulk run. @param query of the action: the page that it leads to. */
+/** Renders the form that cancels what waits of a bulk run. */
 export const renderCancel = (
   { bulk, messages, state }: RunSummary,
   view: Pick<View, "operator" | "words">,
