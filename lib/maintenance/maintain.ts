@@ -1,12 +1,31 @@
+import type postgres from "postgres";
 import { advisoryLocks } from "#lib/db/advisory-locks.ts";
 import { connect } from "#lib/db/pool.ts";
 import { log } from "#lib/log.ts";
 import { auditSteps } from "./audit.ts";
 import { residentSteps } from "./residents.ts";
-import { expiry, type Report, runSteps, type Step } from "./step.ts";
+import { type Report, runSteps, type Step, untilDone } from "./step.ts";
 
 /** The role's statement timeout of 20 s for the last batch, plus time for the report. */
 const reserveMs = 25_000;
+
+/** Creates a step for each table whose rows are deleted because of their age. */
+const listRetentionSteps = async (sql: postgres.Sql): Promise<Step[]> => {
+  const tables = await sql<{ relation: string }[]>`select relation from city.retention()`;
+  return tables.map(({ relation }) =>
+    untilDone(`retention of ${relation}`, async () => {
+      const [batch] = await sql<{ rows: number }[]>`select city.delete_old(${relation}) as rows`;
+      return batch?.rows ?? 0;
+    }),
+  );
+};
+
+/** Lists all steps, in their order. */
+export const listSteps = async (sql: postgres.Sql): Promise<Step[]> => [
+  ...(await listRetentionSteps(sql)),
+  ...residentSteps,
+  ...auditSteps,
+];
 
 /** @returns undefined if another run is in progress. */
 const runAlone = async (until: number): Promise<Report[] | undefined> => {
@@ -17,7 +36,7 @@ const runAlone = async (until: number): Promise<Report[] | undefined> => {
     const [lock] = await sql<
       { taken: boolean }[]
     >`select pg_try_advisory_lock(${advisoryLocks.maintenance}) as taken`;
-    return lock?.taken ? await runSteps(sql, steps, until, lost.signal) : undefined;
+    return lock?.taken ? await runSteps(sql, await listSteps(sql), until, lost.signal) : undefined;
   } finally {
     // closing the connection releases the lock
     await sql.end({ timeout: 1 });
@@ -37,15 +56,3 @@ export const maintain = async (remainingMs: number): Promise<void> => {
   log[failed.length === 0 ? "info" : "error"]("maintenance", { steps: reports });
   if (failed.length > 0) throw new Error(`maintenance failed at ${failed.join(", ")}`);
 };
-
-/** All maintenance steps, in order. */
-export const steps: readonly Step[] = [
-  expiry("employee-attempts", 5_000, (sql, size) => sql`select employee.expire_attempts(${size}) as rows`),
-  // a small batch, because each session is deleted with its refresh tokens
-  expiry("employee-sessions", 100, (sql, size) => sql`select employee.expire_sessions(${size}) as rows`),
-  expiry("notifications", 5_000, (sql, size) => sql`select notification.expire(${size}) as rows`),
-  expiry("operator-acts", 5_000, (sql, size) => sql`select messaging.expire_acts(${size}) as rows`),
-  expiry("read-counts", 5_000, (sql, size) => sql`select resident.expire_counts(${size}) as rows`),
-  ...residentSteps,
-  ...auditSteps,
-];

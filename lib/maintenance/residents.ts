@@ -10,7 +10,7 @@ import {
   refreshVocabulary,
   splitBlock,
 } from "#lib/resident/upkeep.ts";
-import type { Step } from "./step.ts";
+import { type Step, untilDone } from "./step.ts";
 
 /** Blocks recounted per run, in about 20 ms; covers 10 million residents within a day. */
 const recountedBlocks = 4;
@@ -47,15 +47,6 @@ const changes: Step = {
     return { rows, more: rows === foldBatchSize };
   },
 };
-
-/** Creates a step that repeats work until it returns 0. */
-const untilDone = (name: string, work: (sql: postgres.Sql) => Promise<number>): Step => ({
-  name,
-  async work(sql) {
-    const rows = await work(sql);
-    return { rows, more: rows > 0 };
-  },
-});
 
 const vocabulary: Step = {
   name: "resident-vocabulary",

@@ -19,21 +19,12 @@ export interface Step {
   readonly work: (sql: postgres.Sql) => Promise<Batch>;
 }
 
-/**
- * Creates a step that deletes expired rows.
- *
- * @param batchSize maximum rows per batch; a full batch means that there may be more.
- * @param expire returns the number of deleted rows.
- */
-export const expiry = (
-  name: string,
-  batchSize: number,
-  expire: (sql: postgres.Sql, batchSize: number) => Promise<readonly { rows: number }[]>,
-): Step => ({
+/** Creates a step that repeats work until it returns 0. */
+export const untilDone = (name: string, work: (sql: postgres.Sql) => Promise<number>): Step => ({
   name,
   async work(sql) {
-    const rows = (await expire(sql, batchSize))[0]?.rows ?? 0;
-    return { rows, more: rows === batchSize };
+    const rows = await work(sql);
+    return { rows, more: rows > 0 };
   },
 });
 

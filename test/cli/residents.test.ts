@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
-import { steps } from "#lib/maintenance/maintain.ts";
+import { residentSteps } from "#lib/maintenance/residents.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { inventResident } from "../../infra/local/seed/resident-rows.ts";
 import { callCommand } from "../steps/command.ts";
@@ -35,7 +35,7 @@ const bypass = (statement: string) =>
     .simple();
 
 const work = (name: string) =>
-  steps.find((step) => step.name === name)?.work(database.connect("maintenanceUrl"));
+  residentSteps.find((step) => step.name === name)?.work(database.connect("maintenanceUrl"));
 
 test("status shows residents, blocks and pending maintenance, and whether something is to be done", async () => {
   const { status, out } = await run("status");

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { database, platform, stageEachTest, start, untilOpen } from "../fleet/running-task.ts";
 import { type BulkFields, fileOf, openBulkConsole, phoneOf } from "../steps/bulk-console.ts";
 import { operator, userOf } from "../steps/console.ts";
+import { deleteOld } from "../steps/retention.ts";
 
 stageEachTest();
 
@@ -126,8 +127,6 @@ test("a run that was killed before it recorded what it handed over tells nobody 
   expect(await sent()).toEqual(first);
 });
 
-/** Deletes what is old, as the maintenance does. */
-const expire = () => database.admin`select notification.expire(1000)`;
 const forgetMessages = () => database.admin`truncate messaging.message, messaging.idempotency cascade`;
 
 test("a run is known for a month after its last message was due", async () => {
@@ -138,12 +137,12 @@ test("a run is known for a month after its last message was due", async () => {
   await send(fileOf(1));
   await forgetMessages();
   await age(29);
-  await expire();
+  await deleteOld(database.admin);
   await send(fileOf(1));
   expect(await phones()).toEqual([]);
   await age(31);
   // the run follows its recipients
-  for (const _ of [1, 2]) await expire();
+  for (const _ of [1, 2]) await deleteOld(database.admin);
   expect(await findRun("tax")).toBeUndefined();
 });
 
@@ -152,7 +151,7 @@ test("a run is known as a whole until a month after its last message was due", a
   await forgetMessages();
   await database.admin`
     update notification.recipient set seen_at = now() - case line when 2 then 31 else 2 end * interval '1 day'`;
-  await expire();
+  await deleteOld(database.admin);
   expect(await send(fileOf(2))).toBe("2 accepted, 0 opted out, 0 rejected");
   expect(await phones()).toEqual([]);
 });

@@ -123,13 +123,3 @@ test("a success clears only the account's failures from the same network", async
     ["020a", 2],
   ]);
 });
-
-test("deleting old attempts uses an index", async () => {
-  await admin`
-    insert into employee.attempt (account_digest, made_at, failed_at)
-    select sha256(n::text::bytea), now() - n * interval '1 second', now() from generate_series(1, 5000) n`;
-  await admin`analyze employee.attempt`;
-  const plan = await admin`
-    explain select id from employee.attempt where made_at < now() - interval '1 day' order by made_at limit 5`;
-  expect(JSON.stringify(plan)).toContain("attempt_by_age");
-});

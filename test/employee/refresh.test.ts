@@ -159,21 +159,6 @@ describe("a session", () => {
       expect(stored).not.toContain(Buffer.from(token.slice(4), "base64url").toString("latin1"));
     }
   });
-
-  test("that ended long ago is deleted with its tokens by a new one", async () => {
-    await admin((sql) => sql`update employee.session set expires_at = now() - interval '2 days'`);
-    const { username, password } = own.city.upstreams.demo;
-    const before = await admin((sql) => sql`select id from employee.session`);
-    await Promise.all(before.map(() => client().login(username, password)));
-    const [row] = await admin(
-      (sql) => sql`
-        select count(*) filter (where expires_at < now())::int as old,
-          (select count(*)::int from employee.refresh_token t
-            where not exists (select from employee.session s where s.id = t.session_id)) as orphans
-        from employee.session`,
-    );
-    expect(row).toEqual({ old: 0, orphans: 0 });
-  });
 });
 
 describe("at a refresh, the legacy system", () => {

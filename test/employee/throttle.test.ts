@@ -168,19 +168,6 @@ test("does not store the name or address of an attempt in plaintext", async () =
   expect(stored).not.toMatch(/somebody|127\.0\.0\.1/);
 });
 
-test("deletes old attempts on new ones", async () => {
-  await admin(
-    (sql) => sql`
-      insert into employee.attempt (account_digest, made_at)
-      select '\\x02', now() - interval '2 days' from generate_series(1, 7)`,
-  );
-  await times(2, (i) => wrong(`account-${i}`));
-  const [row] = await admin(
-    (sql) => sql`select count(*)::int as count from employee.attempt where account_digest = '\\x02'`,
-  );
-  expect(row?.count).toBe(0);
-});
-
 test("wrong passphrases for a ticket are rate-limited per employee", async () => {
   const { token } = (await client().login(demo().username, demo().password)).json;
   const ticket = (username: string, pass: string) =>

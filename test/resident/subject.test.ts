@@ -68,7 +68,10 @@ const upsert = (sql: postgres.Sql, { name = "SITI 7", address = "A", village = "
     on conflict (nik) do update set name = excluded.name, address = excluded.address, village = excluded.village`;
 const stored = async (table = "resident") =>
   (
-    await admin.unsafe(`select id::int, name, address, village from resident.${table} where nik = '${nik}'`)
+    await admin.unsafe(`
+      select record.id::int, record.name, record.address, record.village from resident.${table} held
+      cross join jsonb_populate_record(null::resident.record, ${table === "resident" ? "to_jsonb(held)" : "record"}) record
+      where held.nik = '${nik}'`)
   )[0];
 /** Residents as a file has them, by number and village. */
 const batchOf = (...rows: [number: string, village: string | null, name?: string][]) =>

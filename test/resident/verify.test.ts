@@ -214,26 +214,6 @@ describe("the limit of wrong values", () => {
   });
 });
 
-test("old mismatches are deleted by new ones and by maintenance", async () => {
-  const count = async () => {
-    const [row] = await admin(
-      (sql) => sql<{ count: number }[]>`select count(*)::int as count from resident.mismatch`,
-    );
-    return row?.count;
-  };
-  await admin(
-    (sql) => sql`
-      insert into resident.mismatch (partner_id, nik_digest, made_at)
-      select 'demo', sha256(n::text::bytea), now() - interval '25 hours' from generate_series(1, 8) n`,
-  );
-  await verify(wrong(nik));
-  expect(await count()).toBe(4);
-  const sql = own.city.database.connectAs("maintenance");
-  const [row] = await sql`select resident.expire_counts(100) as rows`;
-  await sql.end();
-  expect([row?.rows, await count()]).toEqual([3, 1]);
-});
-
 test("each request is audited with the answers, and with the number as an HMAC", async () => {
   const claims = { p_nik: nik, p_no_kk: "9971011501809999", p_t_kec: "Sirimau" };
   const response = await verify({ ...claims, p_nama: "Orang Lain" });

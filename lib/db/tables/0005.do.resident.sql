@@ -42,6 +42,11 @@ comment on table resident.resident is 'Civil records in clear. Only the owner an
 -- The order of every page; the id breaks ties. Includes the name, so that matches are counted by index-only scans.
 create index resident_newest on resident.resident (created_at desc, id desc) include (name_search);
 
+-- A resident's columns, without those that are computed from them.
+create view resident.record as
+select id, nik, family_card_number, name, mother_name, address, hamlet, village, district, city, created_at
+from resident.resident;
+
 grant usage on schema resident to municipal_importer;
 grant select, insert, update on resident.resident to municipal_importer;
 grant execute on function resident.fold_name to municipal_importer;

@@ -8,6 +8,11 @@ create sequence audit.resident_read_id;
 -- A reference of the partner: opaque. A run of 15 digits could be the number of a person.
 create domain audit.reference as text check (value ~ '^[ -~]{1,100}$' and value !~ '[0-9]{15}');
 
+-- Who reads, and why, as the caller states it.
+create type audit.caller as (
+  partner_id text, key_id text, request_id text, purpose text, case_reference text, user_reference text
+);
+
 create function audit.count_bytes(number bigint) returns integer
 language sql immutable parallel safe
 return greatest(1, octet_length(ltrim(int8send(number), '\x00')));

@@ -4,14 +4,15 @@ set role municipal_owner;
 
 -- Residents who asked to be restricted, and those who have left the register, with their ids; no function of the gateway
 -- reads them.
-create table resident.withheld_resident (like resident.resident including constraints);
-alter table resident.withheld_resident
-  drop column name_search,
-  add column withheld_at timestamptz not null default now(),
+create table resident.withheld_resident (
+  id bigint primary key,
+  nik text collate "C" not null unique,
+  -- all columns of the resident
+  record jsonb not null,
+  withheld_at timestamptz not null default now(),
   -- an import that has the resident again shows them again
-  add column has_left boolean not null default false,
-  add primary key (id),
-  add unique (nik);
+  has_left boolean not null
+);
 
 -- Increases with every resident who is withheld, so that an import whose snapshot is older fails.
 create table resident.restriction (

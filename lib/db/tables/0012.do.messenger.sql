@@ -113,14 +113,16 @@ create table messaging.operator_act (
   subject text
 );
 create table messaging.operator_result (
-  act bigint primary key references messaging.operator_act,
+  act bigint primary key references messaging.operator_act on delete cascade,
   at timestamptz not null default now(),
   result text not null check (result in ('done', 'failed', 'denied'))
 );
 
 grant usage on schema messaging to municipal_messenger, municipal_notify;
-grant select, insert, update, delete on all tables in schema messaging to municipal_messenger;
+grant select, insert, update on all tables in schema messaging to municipal_messenger;
+-- messages and contacts are deleted by the maintenance alone
+grant delete on messaging.auth_key, messaging.idempotency, messaging.media, messaging.payload to municipal_messenger;
 grant select on messaging.message_seq_seq to municipal_messenger;
-revoke update, delete on messaging.operator_act, messaging.operator_result from municipal_messenger;
+revoke update on messaging.operator_act, messaging.operator_result from municipal_messenger;
 
 reset role;

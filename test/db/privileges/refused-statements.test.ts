@@ -55,7 +55,7 @@ test("the notify role reads all audiences, also later ones, but not the tables b
     "create view audience.mine as select 1",
     "select * from messaging.message",
     "select phone from messaging.contact",
-    "select notification.expire(1)",
+    "select city.delete_old('messaging.message')",
     "delete from notification.run",
     "update notification.template set text = 'x'",
     "update notification.template set approver = 'budi'",

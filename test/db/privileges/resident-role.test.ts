@@ -12,16 +12,16 @@ describe("the resident role", () => {
   test("cannot read any column of any table by any statement", async () => {
     const admin = connectFor("adminUrl");
     const sql = connectFor("residentUrl");
-    const tables = await admin<{ name: string; columns: string[] }[]>`
-      select format('%I.%I', table_schema, table_name) as name, array_agg(quote_ident(column_name)) as columns
+    const tables = await admin<{ name: string; isView: boolean; columns: string[] }[]>`
+      select format('%I.%I', table_schema, table_name) as name, array_agg(quote_ident(column_name)) as columns,
+        format('%I.%I', table_schema, table_name)::regclass in (select oid from pg_class where relkind = 'v') as "isView"
       from information_schema.columns
-      where table_schema in ('resident', 'tourism', 'partner', 'employee', 'audit', 'migration') group by 1`;
+      where table_schema in ('resident', 'tourism', 'partner', 'employee', 'audit', 'migration') group by 1, 3`;
     expect(tables.length).toBeGreaterThanOrEqual(10);
-    for (const { name, columns } of tables) {
+    for (const { name, isView, columns } of tables) {
       await expectDenied(sql, [
         ...columns.map((column) => `select ${column} from ${name} limit 1`),
         `select count(*) from ${name}`,
-        `select ctid from ${name}`,
         `table ${name}`,
         `copy ${name} to stdout`,
         `do $$ begin lock table ${name} in access share mode; end $$`,
@@ -31,9 +31,11 @@ describe("the resident role", () => {
         `delete from ${name} returning *`,
         `update ${name} set ${columns.at(-1)} = default returning *`,
         `insert into ${name} default values`,
-        `truncate ${name}`,
         `create view resident.peek as select * from ${name}`,
-        `alter table ${name} disable trigger all`,
+        // a view has none of these
+        ...(isView
+          ? []
+          : [`select ctid from ${name}`, `truncate ${name}`, `alter table ${name} disable trigger all`]),
       ]);
     }
   });

@@ -3,10 +3,10 @@ import type postgres from "postgres";
 import { newMessageId } from "#lib/channels/whatsapp/whatsapp-channel.ts";
 import { Submission } from "#lib/messaging/submission.ts";
 import { digestClaim } from "#lib/messenger/outbox/idempotency.ts";
-import { sweep } from "#lib/messenger/outbox/retention.ts";
 import { storeOnce } from "#lib/messenger/outbox/store.ts";
 import { findAddress } from "#lib/messenger/send/number-check.ts";
 import { addReader } from "../../steps/residents/reader.ts";
+import { deleteOld } from "../../steps/retention.ts";
 import { type Cost, city, costsOf, fiveMinutes, type Kind, storedOf } from "./growth-figures.ts";
 import { openSending } from "./outbox.ts";
 import { printTable, type Result } from "./result.ts";
@@ -16,7 +16,7 @@ import { partsOf, type Sizes } from "./year/sizes.ts";
 import { addYear } from "./year.ts";
 
 /**
- * How many days of the two years rows stay: see `lib/messenger/outbox/retention.ts` and `audit.age_limit()`. What a table has of a day or
+ * How many days of the two years rows stay: see `city.retention()` and `audit.age_limit()` of the database. What a table has of a day or
  * a sender is not listed, nor are keys of sessions that replace those before.
  */
 const ofMessage = { "messaging.message": 30, "messaging.payload": 7, "messaging.idempotency": 25 / 24 };
@@ -206,7 +206,6 @@ export const benchGrowth = ({ sample, ...sizes }: Sizes & { readonly sample: num
         },
       },
     ];
-    const { signal } = new AbortController();
     const countMessages = async () =>
       (await owner<{ rows: number }[]>`select count(*)::int as rows from messaging.message`)[0]?.rows ?? 0;
     const deletion: Kind = {
@@ -214,7 +213,7 @@ export const benchGrowth = ({ sample, ...sizes }: Sizes & { readonly sample: num
       times: messagesPerDay * days,
       run: async () => {
         const before = await countMessages();
-        await sweep(messenger, signal);
+        await deleteOld(maintenance);
         return before - (await countMessages());
       },
     };
@@ -227,7 +226,7 @@ export const benchGrowth = ({ sample, ...sizes }: Sizes & { readonly sample: num
       for (const kind of kinds) costs[way].push(await measure(owner, kind));
     }
     // what the year has left is not measured
-    await sweep(messenger, signal);
+    await deleteOld(maintenance);
     for (const way of ["paged", "bare"] as const) {
       await age(owner, senders[way]);
       await setFullPages(owner, way === "paged");

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import { applyReceipt, markSent } from "#lib/messenger/outbox/receipt.ts";
-import { sweep } from "#lib/messenger/outbox/retention.ts";
 import { number } from "../../fleet/outbox-rows.ts";
 import { database, put, sql, take, useOutbox } from "./outbox-steps.ts";
 
@@ -19,24 +18,6 @@ test.each(["the platform's answer", "a receipt that precedes the answer"])(
     expect(await sql`select number, phone from messaging.contact`).toEqual([{ number, phone }]);
   },
 );
-
-test("a contact and the account that it knows are deleted 24 months after the last message", async () => {
-  await database.admin`
-    insert into messaging.contact (number, phone, used_on)
-    select ${number}, '628120000000' || n, current_date - interval '24 months' - interval '1 day' from generate_series(1, 2) n`;
-  await database.admin`
-    insert into messaging.route (pool, phone, account, used_on)
-    select 'city', phone, ${firstAccount}, used_on from messaging.contact`;
-  await put("M1", { phone: "6281200000001" });
-  await markSent(sql, await take());
-  await sweep(sql, new AbortController().signal);
-  expect(await sql`select phone, used_on = current_date as used from messaging.contact`).toEqual([
-    { phone: "6281200000001", used: true },
-  ]);
-  expect(await sql`select phone, used_on = current_date as used from messaging.route`).toEqual([
-    { phone: "6281200000001", used: true },
-  ]);
-});
 
 test("a receipt of an account that a recipient no longer knows does not bring it back", async () => {
   const [other] = await database.admin<

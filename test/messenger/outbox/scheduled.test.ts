@@ -4,12 +4,12 @@ import { listDepths, readQueue } from "#lib/messenger/outbox/depth.ts";
 import { digestClaim } from "#lib/messenger/outbox/idempotency.ts";
 import { expire } from "#lib/messenger/outbox/lifecycle.ts";
 import { markSent } from "#lib/messenger/outbox/receipt.ts";
-import { sweep } from "#lib/messenger/outbox/retention.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
 import { number, putMessage, takeAny } from "../../fleet/outbox-rows.ts";
+import { deleteOld } from "../../steps/retention.ts";
 import { text } from "../accept/accept-steps.ts";
-import { epoch, prepare, sql, take, useOutbox } from "./outbox-steps.ts";
+import { database, epoch, prepare, sql, take, useOutbox } from "./outbox-steps.ts";
 
 useOutbox();
 
@@ -101,7 +101,7 @@ test("a message that was sent late is kept as long after that as others, and del
   const ageBy = async (days: number) => {
     await pass(days * day);
     await sql`update messaging.payload set composed_at = composed_at - ${days} * interval '1 day'`;
-    await sweep(sql, new AbortController().signal);
+    await deleteOld(database.admin);
     const rows = await sql<{ id: string; payload: boolean }[]>`
       select id, p.seq is not null as payload from messaging.message left join messaging.payload p using (seq) order by id`;
     return rows.filter(({ id }) => id.endsWith("0")).map(({ id, payload }) => [id, payload]);

@@ -1,6 +1,5 @@
 import type { proto } from "baileys";
 import { expect, test } from "vitest";
-import { sweep } from "#lib/messenger/outbox/retention.ts";
 import type { Envelope } from "../../../infra/local/whatsapp/phone.ts";
 import {
   database,
@@ -86,18 +85,6 @@ test("what was written while the messenger was away is not answered", async () =
   await untilOpen(await start());
   await untilHandled();
   expect(await listReplies()).toEqual([]);
-});
-
-test("the record of an answer is deleted after a day", async () => {
-  await startAnswering();
-  await write("hello");
-  const { signal } = new AbortController();
-  await later(23);
-  await sweep(sql, signal);
-  expect(await sql`select from messaging.answered`).toHaveLength(1);
-  await later(2);
-  await sweep(sql, signal);
-  expect(await sql`select from messaging.answered`).toHaveLength(0);
 });
 
 test("an operator sets and removes the answer in the console, where it stands, and both are recorded", async () => {

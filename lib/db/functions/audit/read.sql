@@ -1,3 +1,22 @@
+-- The audit row of a read. Each read writes it in its own transaction: if that fails, no data is returned. The digests are HMACs of what
+-- was looked for.
+create or replace function audit.record_read(
+  caller audit.caller, route text, row_count integer, shown_ids bigint[],
+  nik_digest bytea default null, name_digest bytea default null, pepper_version integer default null,
+  answers json default null
+) returns void
+language plpgsql volatile
+set search_path = audit, pg_temp as $$
+begin
+  insert into audit.resident_read
+    (partner_id, key_id, request_id, purpose, case_reference, user_reference,
+      route, row_count, shown, nik_digest, name_digest, pepper_version, answers)
+  values
+    ((caller).partner_id, (caller).key_id, (caller).request_id, (caller).purpose, (caller).case_reference, (caller).user_reference,
+      route, row_count, audit.encode_ids(shown_ids), nik_digest, name_digest, pepper_version, answers);
+end
+$$;
+
 -- Encodes ids in few bytes: the lowest, and the steps from each to the next, each in as many bytes as the longest step
 -- needs. The first byte has the bytes of the lowest id in its upper half, and those of a step in the lower one. No ids are
 -- no bytes.

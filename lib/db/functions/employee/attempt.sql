@@ -15,6 +15,17 @@ return (
   ) attempts
 );
 
+-- The most failures within a time: of an account from one network, so that a stranger's do not lock the owner out; of an account from
+-- all networks together, against guesses from many; of a source for all accounts together.
+create or replace function employee.attempt_limits() returns table (scope text, span interval, failures integer)
+language sql immutable
+begin atomic
+  values
+    ('account from network', interval '15 minutes', 5),
+    ('account', interval '1 hour', 30),
+    ('source', interval '1 minute', 10);
+end;
+
 -- Reserves an attempt before the legacy system is called, so that concurrent callers share the limits. If there is no
 -- id, a limit is reached: retry after `retry_after_seconds`, or soon if that is null, when pending attempts end.
 create or replace function employee.reserve_attempt(
@@ -22,43 +33,38 @@ create or replace function employee.reserve_attempt(
 language plpgsql volatile security definer
 set search_path = employee, pg_temp as $$
 declare
-  budget record;
+  most record;
   tallied employee.tally;
+  since timestamptz;
   refused boolean := false;
+  -- exempt from the limit for all networks
+  is_known_network constant boolean := exists (
+    select from employee.known_network k
+    where k.account_digest = account and k.network_digest = network and k.seen_at > now() - interval '30 days');
 begin
   -- always in this order, so that callers do not deadlock; without account or source, nothing is locked
   perform pg_advisory_xact_lock(7206302 /* accountAttempts */, hashtext(encode(account, 'hex')));
   perform pg_advisory_xact_lock(7206303 /* sourceAttempts */, hashtext(encode(source, 'hex')));
 
-  for budget in
-    select * from (values
-      -- an account from one network: a stranger's failures do not lock the owner out
-      (account, network, null::bytea, interval '15 minutes', 5),
-      -- an account from all networks together, against guesses from many; its known networks are exempt
-      (case when not exists (
-        select from employee.known_network k
-        where k.account_digest = account and k.network_digest = network and k.seen_at > now() - interval '30 days')
-        then account end, null, null, interval '1 hour', 30),
-      -- a source, for all accounts together
-      (null, null, source, interval '1 minute', 10)
-    ) list (account, network, source, span, most)
-  loop
-    tallied := employee.tally(budget.account, budget.network, budget.source, clock_timestamp() - budget.span);
-    if tallied.failed >= budget.most then
+  for most in select * from employee.attempt_limits() loop
+    continue when most.scope = 'account' and is_known_network;
+    since := clock_timestamp() - most.span;
+    tallied := case most.scope
+      when 'account from network' then employee.tally(account, network, null, since)
+      when 'account' then employee.tally(account, null, null, since)
+      when 'source' then employee.tally(null, null, source, since)
+    end;
+    if tallied.failed >= most.failures then
       retry_after_seconds := greatest(retry_after_seconds, 1,
-        ceil(extract(epoch from tallied.oldest + budget.span - clock_timestamp())));
+        ceil(extract(epoch from tallied.oldest + most.span - clock_timestamp())));
     end if;
-    refused := refused or tallied.failed + tallied.awaited >= budget.most;
+    refused := refused or tallied.failed + tallied.awaited >= most.failures;
   end loop;
   if refused then
     return;
   end if;
   insert into employee.attempt (account_digest, network_digest, source_digest) values (account, network, source)
   returning id into attempt_id;
-  -- deletes old rows with each new one, to bound the table; now() can use the index
-  delete from employee.attempt where id in (
-    select id from employee.attempt where made_at < now() - interval '1 day'
-    order by made_at limit 5 for update skip locked);
 end
 $$;
 
@@ -104,30 +110,6 @@ begin atomic
   select count(*) from gone;
 end;
 
--- Deletes the old attempts that new ones have not deleted, old tickets, and networks that an account has left.
-create or replace function employee.expire_attempts(most integer) returns integer
-language sql volatile security definer
-set search_path = employee, pg_temp
-begin atomic
-  with attempts as (
-    delete from employee.attempt where id in (
-      select id from employee.attempt where made_at < now() - interval '1 day'
-      order by made_at limit most for update skip locked)
-    returning 1
-  ), tickets as (
-    delete from employee.ticket where (digest, account_id) in (
-      select digest, account_id from employee.ticket where issued_at < now() - interval '1 day' limit most)
-    returning 1
-  ), networks as (
-    delete from employee.known_network where (account_digest, network_digest) in (
-      select account_digest, network_digest from employee.known_network
-      where seen_at < now() - interval '30 days' limit most)
-    returning 1
-  )
-  select greatest((select count(*) from attempts), (select count(*) from tickets), (select count(*) from networks))::integer;
-end;
-
 grant execute on function employee.unlock_account to municipal_employee_admin;
 grant execute on function employee.reserve_attempt, employee.fail_attempt, employee.release_attempt,
   employee.pass_attempt to municipal_employee, municipal_employee_ticket;
-grant execute on function employee.expire_attempts to municipal_maintenance;

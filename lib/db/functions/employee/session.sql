@@ -1,16 +1,12 @@
 create or replace function employee.start_session(account_id text, name_digest bytea, scope text, digest bytea) returns void
-language plpgsql volatile security definer
-set search_path = employee, pg_temp as $$
-begin
+language sql volatile security definer
+set search_path = employee, pg_temp
+begin atomic
   with started as (
     insert into employee.session (account_id, name_digest, scope) values (account_id, name_digest, scope) returning id
   )
   insert into employee.refresh_token (digest, session_id) select start_session.digest, id from started;
-  delete from employee.session where id in (
-    select id from employee.session where expires_at < now() - interval '1 day'
-    order by expires_at limit 5 for update skip locked);
-end
-$$;
+end;
 
 -- Records that the legacy system knows the account of a session, and its present scope.
 create or replace function employee.confirm_session(session_id uuid, scope text) returns void
@@ -114,21 +110,6 @@ begin atomic
   select count(*) from ended;
 end;
 
--- Deletes sessions a day after their end, with up to 2,880 refresh tokens each, one per quarter of an hour.
-create or replace function employee.expire_sessions(most integer) returns integer
-language sql volatile security definer
-set search_path = employee, pg_temp
-begin atomic
-  with gone as (
-    delete from employee.session where id in (
-      select id from employee.session where expires_at < now() - interval '1 day'
-      order by expires_at limit most for update skip locked)
-    returning 1
-  )
-  select count(*)::integer from gone;
-end;
-
 grant execute on function employee.list_sessions, employee.end_sessions to municipal_employee_admin;
 grant execute on function employee.start_session, employee.confirm_session, employee.limit_session,
   employee.close_account, employee.spend_token to municipal_employee;
-grant execute on function employee.expire_sessions to municipal_maintenance;

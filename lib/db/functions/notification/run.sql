@@ -74,36 +74,4 @@ create or replace trigger cancel_returned before update of state on messaging.me
 for each row when (new.run is not null and old.state = 'SENDING' and new.state = 'PENDING' and new.attempts <= new.failed_early)
 execute function notification.cancel_late();
 
--- Deletes rows older than a month. Recipients in a current audience are marked as seen every day. A bulk run is known as long
--- as its recipients are: without it, the same file would be sent again.
-create or replace function notification.expire(most integer) returns integer
-language sql volatile security definer
-set search_path = notification, pg_temp
-begin atomic
-  with runs as (
-    delete from notification.run where id in (
-      select id from notification.run past
-      where changed_at < now() - interval '30 days'
-        and (template is null or not exists (select from notification.recipient where run_id = past.id))
-      limit most)
-    returning 1
-  ), recipients as (
-    delete from notification.recipient where (job, occasion, dedupe_key) in (
-      select job, occasion, dedupe_key from notification.recipient
-      where seen_at < now() - interval '30 days'
-        -- those of a bulk run together: its last message may be due a month after its first
-        and (run_id is null or run_id not in (
-          select id from notification.run bulk where template is not null and exists (
-            select from notification.recipient where run_id = bulk.id and seen_at >= now() - interval '30 days')))
-      limit most)
-    returning 1
-  ), requests as (
-    delete from notification.request where id in (
-      select id from notification.request where changed_at < now() - interval '30 days' limit most)
-    returning 1
-  )
-  select greatest((select count(*) from runs), (select count(*) from recipients), (select count(*) from requests))::integer;
-end;
-
 grant execute on function notification.store_outcomes, notification.count_recipients to municipal_notify;
-grant execute on function notification.expire to municipal_maintenance;

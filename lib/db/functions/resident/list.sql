@@ -6,8 +6,6 @@ language sql stable
 return (select case when k.id is null then '{}' else k.fields end
   from (select) caller left join partner.api_key k on k.id = key and k.partner_id = partner);
 
--- Each read writes its audit row in the same transaction: if that fails, no data is returned.
-
 -- Returns a page of all residents, newest first, with the exact total.
 create or replace function resident.list(
   page_number bigint, page_size integer, partner_id text, key_id text, request_id text,
@@ -26,11 +24,8 @@ begin
   page.total := reading.total;
   page.residents := reading.residents;
   perform resident.count_read(partner_id, key_id, json_array_length(page.residents), (page_number - 1) * page_size);
-  insert into audit.resident_read
-    (partner_id, key_id, request_id, route, row_count, shown, purpose, case_reference, user_reference)
-  values
-    (partner_id, key_id, request_id, 'list', json_array_length(page.residents), audit.encode_ids(reading.ids),
-      purpose, case_reference, user_reference);
+  perform audit.record_read((partner_id, key_id, request_id, purpose, case_reference, user_reference), 'list',
+    json_array_length(page.residents), reading.ids);
   return page;
 end
 $$;
@@ -66,12 +61,8 @@ begin
   page.residents := reading.residents;
   perform resident.count_read(partner_id, key_id, json_array_length(page.residents), (page_number - 1) * page_size,
     nik is not null, nik is not null and page.total = 0);
-  insert into audit.resident_read
-    (partner_id, key_id, request_id, route, nik_digest, name_digest, pepper_version, row_count, shown,
-      purpose, case_reference, user_reference)
-  values
-    (partner_id, key_id, request_id, 'search', nik_digest, name_digest, pepper_version,
-      json_array_length(page.residents), audit.encode_ids(reading.ids), purpose, case_reference, user_reference);
+  perform audit.record_read((partner_id, key_id, request_id, purpose, case_reference, user_reference), 'search',
+    json_array_length(page.residents), reading.ids, nik_digest, name_digest, pepper_version);
   return page;
 end
 $$;

@@ -6,13 +6,9 @@ create or replace function resident.audit_act(act resident.act, name text, subje
 language sql volatile
 set search_path = resident, pg_temp
 begin atomic
-  insert into audit.resident_read
-    (partner_id, key_id, request_id, route, nik_digest, pepper_version, row_count, shown,
-      purpose, case_reference, user_reference)
-  values
-    ('(city)', 'subject', (act).request_id, name, (act).nik_digest, (act).pepper_version, is_done::integer,
-      audit.encode_ids(array[coalesce(((subject).resident).id, 0)]),
-      (act).reason, (act).case_reference, (act).operator);
+  select audit.record_read(
+    ('(city)', 'subject', (act).request_id, (act).reason, (act).case_reference, (act).operator), name, is_done::integer,
+    array[coalesce(((subject).resident).id, 0)], (act).nik_digest, pepper_version => (act).pepper_version);
 end;
 
 -- Changes columns of a resident to the given values. Returns what those were and are, or no columns if nobody has the NIK.

@@ -24,9 +24,9 @@ begin
   select r into found_one.resident from resident.resident r where nik = number for update;
   if not found then
     select case when has_left then 'left' else 'restricted' end,
-      jsonb_populate_record(null::resident.resident, to_jsonb(r)), withheld_at
+      jsonb_populate_record(null::resident.resident, record), withheld_at
     into found_one.state, found_one.resident, found_one.since
-    from resident.withheld_resident r where nik = number for update;
+    from resident.withheld_resident where nik = number for update;
   end if;
   if not found then
     found_one.state := 'erased';

@@ -37,30 +37,8 @@ begin
   perform pg_advisory_xact_lock(7206312 /* partnerMismatch */, hashtext(partner));
   perform resident.check_mismatches(partner, number);
   insert into resident.mismatch (partner_id, nik_digest) values (partner, number);
-  -- deletes old rows with each new one, to bound the table
-  delete from resident.mismatch where id in (
-    select id from resident.mismatch where made_at < now() - interval '1 day'
-    order by made_at limit 5 for update skip locked);
 end
 $$;
-
--- For maintenance: old mismatches that no new one has deleted, and old counts of reads.
-create or replace function resident.expire_counts(most integer) returns integer
-language sql volatile security definer
-set search_path = resident, pg_temp
-begin atomic
-  with mismatches as (
-    delete from resident.mismatch where id in (
-      select id from resident.mismatch where made_at < now() - interval '1 day'
-      order by made_at limit most for update skip locked)
-    returning 1
-  ), reads as (
-    delete from resident.read_count where id in (
-      select id from resident.read_count where since < now() - interval '1 day' limit most for update skip locked)
-    returning 1
-  )
-  select greatest((select count(*) from mismatches), (select count(*) from reads))::integer;
-end;
 
 -- Compares the claims, by column, with the resident who has the NIK. Verifications of one NIK run one after another, and
 -- are refused once it has too many mismatches: even the right value gets no answer then. A number that nobody has is a
@@ -109,16 +87,10 @@ begin
     perform resident.count_mismatch(partner_id, nik_digest);
   end if;
   perform resident.count_read(partner_id, key_id, 0, 0, true);
-  insert into audit.resident_read
-    (partner_id, key_id, request_id, route, nik_digest, pepper_version, row_count, shown, answers,
-      purpose, case_reference, user_reference)
-  values
-    (partner_id, key_id, request_id, 'verify', nik_digest, pepper_version, is_match::integer,
-      audit.encode_ids(array[coalesce(known.id, 0)]), answers,
-      purpose, case_reference, user_reference);
+  perform audit.record_read((partner_id, key_id, request_id, purpose, case_reference, user_reference), 'verify',
+    is_match::integer, array[coalesce(known.id, 0)], nik_digest, pepper_version => pepper_version, answers => answers);
   return answers;
 end
 $$;
 
 grant execute on function resident.verify to municipal_resident;
-grant execute on function resident.expire_counts to municipal_maintenance;

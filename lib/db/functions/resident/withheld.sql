@@ -1,3 +1,5 @@
+-- Residents who are withheld from every read: on request, or because they have left the register.
+
 -- What the register last had for a withheld resident, and what an import states now: a blank value is a new row without the
 -- value, which says nothing, unless the import lets blank cells clear.
 create or replace function resident.with_import(withheld resident.withheld_resident, imported resident.resident)
@@ -5,11 +7,11 @@ returns resident.resident
 language sql stable
 set search_path = resident, pg_temp
 begin atomic
-  select jsonb_populate_record(null::resident.resident, to_jsonb(withheld)
+  select jsonb_populate_record(null::resident.resident, (withheld).record
     || coalesce((select jsonb_object_agg(column_name, replaced) from resident.correction where resident_id = (withheld).id), '{}')
     || coalesce((select jsonb_object_agg(key, value) from jsonb_each(to_jsonb(imported))
       where value <> '""' or current_setting('resident.blank_clears', true) = 'on'), '{}')
-    || jsonb_build_object('id', (withheld).id, 'created_at', (withheld).created_at));
+    || jsonb_build_object('id', (withheld).id, 'created_at', (withheld).record -> 'created_at'));
 end;
 
 -- Stores the values of a resident, by id, in the table that has the resident.
@@ -17,46 +19,38 @@ create or replace function resident.store_subject(fresh resident.resident) retur
 language sql volatile
 set search_path = resident, pg_temp
 begin atomic
-  update resident.resident r
+  update resident.resident
   set family_card_number = (fresh).family_card_number, name = (fresh).name, mother_name = (fresh).mother_name,
     address = (fresh).address, hamlet = (fresh).hamlet, village = (fresh).village, district = (fresh).district,
     city = (fresh).city
-  where r.id = (fresh).id;
-  update resident.withheld_resident r
-  set family_card_number = (fresh).family_card_number, name = (fresh).name, mother_name = (fresh).mother_name,
-    address = (fresh).address, hamlet = (fresh).hamlet, village = (fresh).village, district = (fresh).district,
-    city = (fresh).city
-  where r.id = (fresh).id;
+  where id = (fresh).id;
+  update resident.withheld_resident set record = to_jsonb(fresh) where id = (fresh).id;
 end;
 
--- Withholds residents from every read. Returns how many.
-create or replace function resident.withhold(numbers bigint[], are_gone boolean) returns bigint
+-- Withholds residents. Returns how many.
+create or replace function resident.withhold(resident_ids bigint[], have_left boolean) returns bigint
 language sql volatile
 set search_path = resident, pg_temp
 begin atomic
   with gone as (
-    delete from resident.resident where id = any(numbers) returning *
+    delete from resident.resident where id = any(resident_ids) returning *
   ), kept as (
-    insert into resident.withheld_resident (id, nik, family_card_number, name, mother_name, address, hamlet, village, district,
-      city, created_at, has_left)
-    select id, nik, family_card_number, name, mother_name, address, hamlet, village, district, city, created_at, are_gone
-    from gone
-    returning 1
+    insert into resident.withheld_resident (id, nik, record, has_left)
+    select id, nik, to_jsonb(gone), have_left from gone returning 1
   )
   select count(*) from kept;
 end;
 
 -- Shows a withheld resident again, with the same id.
-create or replace function resident.release(number bigint) returns void
+create or replace function resident.release(resident_id bigint) returns void
 language sql volatile
 set search_path = resident, pg_temp
 begin atomic
   with gone as (
-    delete from resident.withheld_resident where id = number returning *
+    delete from resident.withheld_resident where id = resident_id returning record
   )
-  insert into resident.resident (id, nik, family_card_number, name, mother_name, address, hamlet, village, district, city,
-    created_at) overriding system value
-  select id, nik, family_card_number, name, mother_name, address, hamlet, village, district, city, created_at from gone;
+  insert into resident.record overriding system value
+  select shown.* from gone cross join lateral jsonb_populate_record(null::resident.record, gone.record) shown;
 end;
 
 -- Marks residents as left, by number, whom the register no longer has. Returns how many.

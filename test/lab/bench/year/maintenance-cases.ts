@@ -1,4 +1,4 @@
-import { steps } from "#lib/maintenance/maintain.ts";
+import { listSteps } from "#lib/maintenance/maintain.ts";
 import type { Ground, Measurable } from "./groups.ts";
 import { rowOf, watch } from "./measure.ts";
 
@@ -9,7 +9,7 @@ const sealsPerQuery = 50;
 export async function* maintenanceCases({ owner, sql }: Ground): AsyncGenerator<Measurable> {
   // as an import leaves them
   await owner`update resident.resident set name = name || ' A' where id % 200 = 7`;
-  for (const { name, work } of steps)
+  for (const { name, work } of await listSteps(sql))
     yield async ({ samples }) => {
       const { watched, rows } = watch(sql);
       for (let turn = 0, more = true; turn < Math.max(2, samples / 10); turn++) {
