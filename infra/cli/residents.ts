@@ -3,9 +3,9 @@ import {
   listBypassableTriggers,
   type Miscount,
   recountBlocks,
-  recountProfiles,
+  recountSubstrings,
 } from "#lib/resident/recount.ts";
-import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
+import { countSubstrings, refreshFrequentSubstrings } from "#lib/resident/upkeep.ts";
 import { CommandError, type Reply } from "./command.ts";
 import { startProgress } from "./output.ts";
 import { cityCommand, noun, withConnection } from "./stage.ts";
@@ -23,7 +23,7 @@ interface Status {
 const readStatus = async (sql: postgres.Sql): Promise<Status> => {
   const [status] = await sql<Status[]>`
     select residents::float8, blocks::int, biggest_block as biggest, pending_changes::int as pending,
-      stale_profiles::int as stale, frequent_terms::int as terms, profile_bytes::float8 as bytes
+      uncounted_blocks::int as stale, frequent_substrings::int as terms, substring_bytes::float8 as bytes
     from resident.read_status()`;
   if (!status) throw new Error("resident.read_status() returned no row");
   return status;
@@ -45,17 +45,17 @@ const showStatus = async (sql: postgres.Sql): Promise<Reply> => {
   const { residents, blocks, biggest, pending, stale, terms, bytes } = status;
   const text = `Residents: ${residents} in ${blocks} blocks of at most ${biggest}
 Pending changes: ${pending}
-Search profiles: ${blocks - stale} of ${blocks} ready (${Math.ceil(bytes / 2 ** 20)} MB, ${terms} frequent strings of 3 or more letters)
+Substring counts: ${blocks - stale} of ${blocks} ready (${Math.ceil(bytes / 2 ** 20)} MB, ${terms} frequent strings of 3 or more letters)
 ${advise(status)}`;
   return { text, json: { ...status, advice: advise(status) } };
 };
 
-const verifiedProfiles = 50;
+const verifiedBlocks = 50;
 
 const describe = ({ blockId, of, counted, found }: Miscount) =>
   of === "rows"
     ? `Block ${blockId}: the stored count is ${counted}, but it has ${found} rows.`
-    : `Block ${blockId}: ${found} of ${counted} strings in its search profile are correct.`;
+    : `Block ${blockId}: ${found} of ${counted} substring counts are correct.`;
 
 /** Finds what makes later counts or searches wrong, though every count is correct now. */
 const findRisks = async (sql: postgres.Sql): Promise<string[]> => {
@@ -69,7 +69,7 @@ const findRisks = async (sql: postgres.Sql): Promise<string[]> => {
 };
 
 const verify = async (sql: postgres.Sql): Promise<Reply> => {
-  const wrong = [...(await recountBlocks(sql)), ...(await recountProfiles(sql, verifiedProfiles))];
+  const wrong = [...(await recountBlocks(sql)), ...(await recountSubstrings(sql, verifiedBlocks))];
   const problems = [...wrong.map(describe), ...(await findRisks(sql))];
   if (problems.length > 0)
     throw new CommandError(`${problems.join("\n")}\nRun: ${cityCommand("residents", "rebuild")}`);
@@ -80,14 +80,14 @@ const rebuild = async (sql: postgres.Sql): Promise<Reply> => {
   await sql`select resident.restore_triggers()`;
   await sql`select resident.refresh_names()`;
   await sql`select resident.rebuild_blocks()`;
-  console.error("Counts rebuilt. Rebuilding search profiles.");
-  await refreshVocabulary(sql);
+  console.error("Counts rebuilt. Counting the substrings of names.");
+  await refreshFrequentSubstrings(sql);
   const { stale } = await readStatus(sql);
   const progress = startProgress(stale);
   let done = 0;
   let made: number;
   do {
-    made = await profileBlocks(sql);
+    made = await countSubstrings(sql);
     done += made;
     progress.update(done, `${done} blocks`);
   } while (made > 0);
@@ -104,18 +104,18 @@ const onDatabase = (work: (sql: postgres.Sql) => Promise<Reply>) => () =>
 
 export const run = noun(
   "residents",
-  "Show, verify and rebuild the counts and search profiles of residents.",
+  "Show, verify and rebuild the counts of residents, and those of substrings of their names.",
   (program, answer) => {
     program
       .command("status")
       .description(
-        "show the number of residents, blocks, pending changes and search profiles, and what to do",
+        "show the number of residents, blocks, pending changes and substring counts, and what to do",
       )
       .action(answer(onDatabase(showStatus)));
     program
       .command("verify")
       .description(
-        "recount every block and a sample of search profiles, and check that triggers are ENABLE ALWAYS and that " +
+        "recount every block and a sample of substring counts, and check that triggers are ENABLE ALWAYS and that " +
           "stored search forms of names match this server's ICU; exit code 1 if something is wrong",
       )
       .action(answer(onDatabase(verify)));

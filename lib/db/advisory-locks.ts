@@ -13,8 +13,8 @@ export const advisoryLocks = {
   // its key is an offset of seq
   messageInsert: 7_206_309,
   messengerTask: 7_206_310,
-  numberMismatch: 7_206_311,
-  partnerMismatch: 7_206_312,
+  numberVerification: 7_206_311,
+  partnerVerification: 7_206_312,
   residentImport: 7_206_313,
   citizenRequest: 7_206_314,
   partnerReads: 7_206_315,

@@ -128,12 +128,12 @@ export const keyReused = row(
 export const tooManyAttempts = (retryAfterSeconds: number) =>
   tooMany(`Too many attempts. Try again in ${retryAfterSeconds} seconds.`, retryAfterSeconds);
 export const throttled = tooMany("Too many requests at once. Try again in a second.", 1);
-export const tooManyMisses = (retryAfterSeconds: number) =>
+export const tooManyUnknownNumbers = (retryAfterSeconds: number) =>
   tooMany(
     `Too many searches today for numbers that do not exist. Check the source of the numbers. Searches by number work again when fewer than 200 in the last 24 hours had no result, in ${retryAfterSeconds} seconds.`,
     retryAfterSeconds,
   );
-export const tooManyMismatches = (retryAfterSeconds: number) =>
+export const tooManyFailedVerifications = (retryAfterSeconds: number) =>
   tooMany(
     `Too many verifications with wrong values in the last 24 hours, of this number or by your agency. Check the values with the citizen, and try again in ${retryAfterSeconds} seconds.`,
     retryAfterSeconds,

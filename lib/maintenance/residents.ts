@@ -1,13 +1,13 @@
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
-import { listBypassableTriggers, recountBlocks, recountProfiles } from "#lib/resident/recount.ts";
+import { listBypassableTriggers, recountBlocks, recountSubstrings } from "#lib/resident/recount.ts";
 import {
+  applyBatchSize,
+  applyChanges,
   countChanges,
-  foldBatchSize,
-  foldChanges,
+  countSubstrings,
   mergeTrigrams,
-  profileBlocks,
-  refreshVocabulary,
+  refreshFrequentSubstrings,
   splitBlock,
 } from "#lib/resident/upkeep.ts";
 import { type Step, untilDone } from "./step.ts";
@@ -22,7 +22,7 @@ const recount = async (sql: postgres.Sql) => {
     throw new Error(
       `triggers are not ENABLE ALWAYS: ${triggers.join(", ")}; run: npm run city -- residents rebuild`,
     );
-  const wrong = [...(await recountBlocks(sql, recountedBlocks)), ...(await recountProfiles(sql, 1))];
+  const wrong = [...(await recountBlocks(sql, recountedBlocks)), ...(await recountSubstrings(sql, 1))];
   if (wrong.length > 0)
     throw new Error(
       `wrong resident counts: ${JSON.stringify(wrong)}; run npm run city -- residents verify, then rebuild`,
@@ -43,23 +43,23 @@ const waiting: Step = {
 const changes: Step = {
   name: "resident-changes",
   async work(sql) {
-    const rows = await foldChanges(sql);
-    return { rows, more: rows === foldBatchSize };
+    const rows = await applyChanges(sql);
+    return { rows, more: rows === applyBatchSize };
   },
 };
 
-const vocabulary: Step = {
-  name: "resident-vocabulary",
-  work: async (sql) => ({ rows: (await refreshVocabulary(sql)) ?? 0, more: false }),
+const frequentSubstrings: Step = {
+  name: "resident-frequent-substrings",
+  work: async (sql) => ({ rows: (await refreshFrequentSubstrings(sql)) ?? 0, more: false }),
 };
 
-/** Maintains the counts and search profiles of residents. The recount comes last, to check the other steps. */
+/** Maintains the counts of residents, and of substrings of their names. The recount comes last, to check the other steps. */
 export const residentSteps: readonly Step[] = [
   waiting,
   changes,
   untilDone("resident-blocks", splitBlock),
   { name: "resident-trigrams", work: async (sql) => ({ rows: await mergeTrigrams(sql), more: false }) },
-  vocabulary,
-  untilDone("resident-profiles", profileBlocks),
+  frequentSubstrings,
+  untilDone("resident-substring-counts", countSubstrings),
   { name: "resident-recount", work: recount },
 ];

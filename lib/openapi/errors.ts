@@ -58,8 +58,8 @@ export const rowOf = (name: table.ErrorName, { auth, maxBodyBytes = defaultMaxBy
     uploadTooLarge: fileTooLarge,
     requestTooLarge: table.requestTooLarge(auth.kind === "basic"),
     tooManyAttempts: table.tooManyAttempts(60),
-    tooManyMismatches: table.tooManyMismatches(3_600),
-    tooManyMisses: table.tooManyMisses(3_600),
+    tooManyFailedVerifications: table.tooManyFailedVerifications(3_600),
+    tooManyUnknownNumbers: table.tooManyUnknownNumbers(3_600),
     tooManyResidents: table.tooManyResidents(0, 3_600),
     outcomeUnknown: table.outcomeUnknown(true),
   };

@@ -1,10 +1,10 @@
 import type postgres from "postgres";
-import { StringCounter } from "./vocabulary.ts";
+import { StringCounter } from "./frequent-substrings.ts";
 
-/** A block whose stored count or profile does not match its rows. Contains no names, because it is logged. */
+/** A block whose stored counts do not match its rows. Contains no names, because it is logged. */
 export interface Miscount {
   readonly blockId: number;
-  /** The rows, or a number of strings of the profile. */
+  /** The rows, or a number of substrings. */
   readonly of: "rows" | "strings";
   readonly counted: number;
   readonly found: number;
@@ -23,24 +23,26 @@ export const listBypassableTriggers = async (sql: postgres.Sql): Promise<string[
     ({ name }) => name,
   );
 
-interface Profile {
+interface SubstringCounts {
   readonly names: string[];
   readonly terms: string[];
   readonly counts: Record<string, number>;
 }
 
-/** Recomputes the profiles of random blocks. @returns the wrong ones. */
-export const recountProfiles = async (sql: postgres.Sql, limit: number): Promise<Miscount[]> => {
+/** Counts the substrings of random blocks again. @returns the wrong ones. */
+export const recountSubstrings = async (sql: postgres.Sql, limit: number): Promise<Miscount[]> => {
   const blocks = await sql<{ id: number }[]>`select block_id as id from resident.choose_blocks(${limit})`;
   const wrong: Miscount[] = [];
   for (const { id } of blocks) {
-    const [profile] = await sql<Profile[]>`select names, terms, counts from resident.read_profile(${id})`;
-    if (!profile) continue;
-    const fresh = new StringCounter(profile.terms).count(profile.names);
-    const stored = new Map(Object.entries(profile.counts));
-    const right = [...fresh].filter(([term, count]) => stored.get(term) === count).length;
-    if (right !== fresh.size || right !== stored.size)
-      wrong.push({ blockId: id, of: "strings", counted: stored.size, found: right });
+    const [stored] = await sql<
+      SubstringCounts[]
+    >`select names, terms, counts from resident.read_substring_counts(${id})`;
+    if (!stored) continue;
+    const fresh = new StringCounter(stored.terms).count(stored.names);
+    const counts = new Map(Object.entries(stored.counts));
+    const right = [...fresh].filter(([term, count]) => counts.get(term) === count).length;
+    if (right !== fresh.size || right !== counts.size)
+      wrong.push({ blockId: id, of: "strings", counted: counts.size, found: right });
   }
   return wrong;
 };

@@ -1,6 +1,11 @@
 import { ApiError } from "#lib/errors/api-error.ts";
 import { invalidField } from "#lib/errors/invalid-input.ts";
-import { nameNotAgreed, tooManyMismatches, tooManyMisses, tooManyResidents } from "#lib/errors/table.ts";
+import {
+  nameNotAgreed,
+  tooManyFailedVerifications,
+  tooManyResidents,
+  tooManyUnknownNumbers,
+} from "#lib/errors/table.ts";
 import type { Partner } from "#lib/http/caller.ts";
 import { log } from "#lib/log.ts";
 import type { Purpose } from "#lib/routes/resident.ts";
@@ -19,8 +24,8 @@ const wrongPurpose = (codes: string) =>
 const refusals: Readonly<Record<string, (detail: string) => ApiError>> = {
   MI400: (codes) => invalidField("x-purpose", wrongPurpose(codes)),
   MI403: () => new ApiError(nameNotAgreed),
-  MI429: (detail) => new ApiError(tooManyMisses(Number(detail))),
-  MI430: (detail) => new ApiError(tooManyMismatches(Number(detail))),
+  MI429: (detail) => new ApiError(tooManyUnknownNumbers(Number(detail))),
+  MI430: (detail) => new ApiError(tooManyFailedVerifications(Number(detail))),
   MI431: (detail) => {
     const [left = 0, seconds] = detail.trim().split(" ").map(Number);
     return new ApiError(tooManyResidents(left, seconds));
@@ -29,8 +34,8 @@ const refusals: Readonly<Record<string, (detail: string) => ApiError>> = {
 
 /** The lines that alarms count. */
 const messages: Readonly<Record<string, string>> = {
-  MI429: "too many misses",
-  MI430: "too many misses",
+  MI429: "too many guesses",
+  MI430: "too many guesses",
   MI431: "more read than agreed",
 };
 

@@ -1,37 +1,37 @@
 import type postgres from "postgres";
-import { chooseVocabulary, StringCounter } from "./vocabulary.ts";
+import { chooseFrequentSubstrings, StringCounter } from "./frequent-substrings.ts";
 
 /** Blocks per batch: the names of 32 blocks of about 8,192 names take about 10 MB of memory. */
 const blocksPerBatch = 32;
 
 /** Names sampled to choose the frequent strings: at most 30 s of one core and 100 MB. */
 const sampleSize = 65_536;
-/** Below this number of matches the trigram index is as fast as a profile (10 ms). */
+/** Below this number of matches the trigram index is as fast as the counts (10 ms). */
 const minFrequency = 2_000;
 /** Fewer occurrences in the sample are not significant. */
 const minSampleFrequency = 8;
-/** Profiles of 10 million residents then take about 200 MB; the rarest term occurs in about 2,800 names. */
+/** The counts for 10 million residents then take about 200 MB; the rarest term occurs in about 2,800 names. */
 const maxTerms = 32_000;
 
-/** Maximum changes folded by one statement. */
-export const foldBatchSize = 50_000;
+/** Maximum changes applied by one statement. */
+export const applyBatchSize = 50_000;
 
-/** Folds pending changes into the block counts. @returns their number; a full batch means that there may be more. */
-export const foldChanges = async (sql: postgres.Sql): Promise<number> => {
-  const [row] = await sql<{ folded: number }[]>`select resident.fold_changes(${foldBatchSize}) as folded`;
-  return row?.folded ?? 0;
+/** Applies pending changes to the block counts. @returns their number; a full batch means that there may be more. */
+export const applyChanges = async (sql: postgres.Sql): Promise<number> => {
+  const [row] = await sql<{ applied: number }[]>`select resident.apply_changes(${applyBatchSize}) as applied`;
+  return row?.applied ?? 0;
 };
 
 export const foldAllChanges = async (sql: postgres.Sql): Promise<void> => {
-  while ((await foldChanges(sql)) === foldBatchSize);
+  while ((await applyChanges(sql)) === applyBatchSize);
 };
 
-/** Brings the counts and the search profiles up to date; for a million changed residents that takes a minute. */
+/** Brings all counts up to date; for a million changed residents that takes a minute. */
 export const keepUp = async (sql: postgres.Sql): Promise<void> => {
   await foldAllChanges(sql);
   while ((await splitBlock(sql)) > 0);
-  await refreshVocabulary(sql);
-  while ((await profileBlocks(sql)) > 0);
+  await refreshFrequentSubstrings(sql);
+  while ((await countSubstrings(sql)) > 0);
 };
 
 export const countChanges = async (sql: postgres.Sql): Promise<number> => {
@@ -63,52 +63,52 @@ export const mergeTrigrams = async (sql: postgres.Sql): Promise<number> => {
   return row?.pages ?? 0;
 };
 
-interface Vocabulary {
+interface FrequentSubstrings {
   generation: number;
   chosenFor: number;
   rowCount: number;
   terms: string[];
 }
 
-const readVocabulary = async (sql: postgres.Sql): Promise<Vocabulary> => {
-  const [vocabulary] = await sql<Vocabulary[]>`
+const readFrequentSubstrings = async (sql: postgres.Sql): Promise<FrequentSubstrings> => {
+  const [chosen] = await sql<FrequentSubstrings[]>`
     select generation, chosen_for::float8 as "chosenFor", row_count::float8 as "rowCount", terms
-    from resident.read_vocabulary()`;
-  if (!vocabulary) throw new Error("no vocabulary is stored");
-  return vocabulary;
+    from resident.read_frequent_substrings()`;
+  if (!chosen) throw new Error("no frequent substrings are stored");
+  return chosen;
 };
 
 /** Encodes JSON as text, because the driver would encode a parameter of type json again. */
 const toJson = (value: unknown): string => JSON.stringify(value);
 
 /**
- * Chooses which strings of three or more letters profiles count, if the number of residents has changed by more than
+ * Chooses which strings of three or more letters are counted, if the number of residents has changed by more than
  * a quarter since the last choice.
  *
- * @returns the number of strings, or undefined if the vocabulary is unchanged.
+ * @returns the number of strings, or undefined if they are unchanged.
  */
-export const refreshVocabulary = async (sql: postgres.Sql): Promise<number | undefined> => {
-  const { chosenFor, rowCount } = await readVocabulary(sql);
+export const refreshFrequentSubstrings = async (sql: postgres.Sql): Promise<number | undefined> => {
+  const { chosenFor, rowCount } = await readFrequentSubstrings(sql);
   if (Math.abs(rowCount - chosenFor) * 4 <= chosenFor) return undefined;
   const percentage = Math.min(100, (100 * sampleSize) / Math.max(rowCount, 1));
   const [sample] = await sql<{ names: string[] }[]>`select resident.sample_names(${percentage}) as names`;
   const names = sample?.names ?? [];
   const minimum = Math.max(minSampleFrequency, (minFrequency * names.length) / Math.max(rowCount, 1));
-  const terms = chooseVocabulary(names, minimum, maxTerms);
-  await sql`select resident.store_vocabulary(${toJson(terms)}::text::json, ${rowCount})`;
+  const terms = chooseFrequentSubstrings(names, minimum, maxTerms);
+  await sql`select resident.store_frequent_substrings(${toJson(terms)}::text::json, ${rowCount})`;
   return terms.length;
 };
 
 /**
- * Rebuilds missing and outdated profiles of a batch of blocks. Skips blocks that are being written to.
+ * Counts the substrings of a batch of blocks. Skips blocks that are being written to.
  *
  * @returns the number of blocks.
  */
-export const profileBlocks = async (sql: postgres.Sql): Promise<number> => {
+export const countSubstrings = async (sql: postgres.Sql): Promise<number> => {
   const stale = await sql<{ id: number }[]>`
     select block_id as id from resident.list_stale_blocks(${blocksPerBatch})`;
   if (stale.length === 0) return 0;
-  const { generation, terms } = await readVocabulary(sql);
+  const { generation, terms } = await readFrequentSubstrings(sql);
   const counter = new StringCounter(terms);
   const blocks: [number, number][] = [];
   const counts = new Map<string, number[]>();
@@ -126,7 +126,7 @@ export const profileBlocks = async (sql: postgres.Sql): Promise<number> => {
   }
   if (blocks.length === 0) return 0;
   await sql`
-    select resident.store_profiles(
+    select resident.store_substring_counts(
       ${toJson(blocks)}::text::json, ${generation}, ${toJson(Object.fromEntries(counts))}::text::json)`;
   return blocks.length;
 };

@@ -178,7 +178,7 @@ export const searchResidents = route({
   path: "/v1/penduduk/search",
   summary: "Searches residents by identity number, name or both",
   body: Criteria,
-  failures: ["nameNotAgreed", "tooManyMisses", "tooManyResidents"],
+  failures: ["nameNotAgreed", "tooManyUnknownNumbers", "tooManyResidents"],
 });
 
 export const verifyResident = route({
@@ -189,5 +189,5 @@ export const verifyResident = route({
   auth: { kind: "apiKey", scope: "resident:verify" },
   body: Claims,
   reply: Verification,
-  failures: ["tooManyMismatches", "tooManyResidents"],
+  failures: ["tooManyFailedVerifications", "tooManyResidents"],
 });

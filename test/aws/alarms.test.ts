@@ -90,7 +90,7 @@ test("each alarm has exactly this threshold", () =>
       "FILL(Sum(5XXError of municipal-test-messaging of test), 0) - FILL(Sum(BadBoundaries), 0)",
     ],
     ["authorizers-fail", "≥ 3", "1 of 1 × 5 min", good, "Sum(AuthorizerFailures)"],
-    ["numbers-guessed", "≥ 1", "1 of 1 × 5 min", good, "Sum(TooManyMisses)"],
+    ["numbers-guessed", "≥ 1", "1 of 1 × 5 min", good, "Sum(TooManyGuesses)"],
     ["more-read-than-agreed", "≥ 1", "1 of 1 × 15 min", good, "Sum(MoreReadThanAgreed)"],
     ["legacy-login-system-down", "≥ 5", "2 of 2 × 5 min", good, "Sum(UpstreamFailures-LEGACY_AUTH_URL)"],
     ["employee-system-down", "≥ 5", "2 of 2 × 5 min", good, "Sum(UpstreamFailures-EMPLOYEE_SYSTEM_URL)"],

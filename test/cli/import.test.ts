@@ -67,8 +67,8 @@ test("stores a file; importing it again changes nothing", async () => {
 test("leaves no pending notes for readers to add up", async () => {
   await run("import", "residents", write(csv(300)));
   const counted = await sql`
-    select (select count(*)::int from resident.noted_change) as noted, (select sum(row_count)::int from resident.block) as rows`;
-  expect(counted).toMatchObject([{ noted: 0, rows: 300 }]);
+    select (select count(*)::int from resident.pending_change) as pending, (select sum(row_count)::int from resident.block) as rows`;
+  expect(counted).toMatchObject([{ pending: 0, rows: 300 }]);
 });
 
 test("updates a known NIK, and keeps its created_at when the file has none", async () => {

@@ -29,8 +29,8 @@ const run = (...args: string[]) =>
 const bypass = (statement: string) =>
   sql
     .unsafe(
-      `set role municipal_owner; alter table resident.resident disable trigger note_delete; ${statement};
-       alter table resident.resident enable always trigger note_delete; reset role`,
+      `set role municipal_owner; alter table resident.resident disable trigger record_delete; ${statement};
+       alter table resident.resident enable always trigger record_delete; reset role`,
     )
     .simple();
 
@@ -41,14 +41,14 @@ test("status shows residents, blocks and pending maintenance, and whether someth
   const { status, out } = await run("status");
   expect(status).toBe(0);
   expect(out).toContain(
-    "Residents: 600 in 1 blocks of at most 600\nPending changes: 101\nSearch profiles: 0 of 1 ready",
+    "Residents: 600 in 1 blocks of at most 600\nPending changes: 101\nSubstring counts: 0 of 1 ready",
   );
   expect(out).toContain("Nothing to do: the next maintenance run, within five minutes, continues.");
   const { out: json } = await run("status", "--json");
   expect(JSON.parse(json)).toMatchObject({ residents: 600, pending: 101, stale: 1 });
 });
 
-test("verify accepts all counts, also with changes that are not folded", async () => {
+test("verify accepts all counts, also with changes that are not applied", async () => {
   expect(await run("verify")).toMatchObject({ status: 0, out: "All counts are correct. Nothing to do.\n" });
 });
 
@@ -67,7 +67,7 @@ test("verify and maintenance fail on a bypassed count until rebuild corrects it"
 
   expect(await run("rebuild")).toMatchObject({
     status: 0,
-    out: expect.stringContaining("Search profiles: 1 of 1 ready"),
+    out: expect.stringContaining("Substring counts: 1 of 1 ready"),
   });
   expect((await run("verify")).status).toBe(0);
   await work("resident-recount");
@@ -104,12 +104,12 @@ ${names
   expect((await run("verify")).status).toBe(0);
 });
 
-test("verify finds a wrong profile", async () => {
+test("verify finds a wrong count of a substring", async () => {
   await run("rebuild");
-  await sql`update resident.name_profile set counts = array_fill(7, array[128]) where term = 'si'`;
+  await sql`update resident.substring_count set counts = array_fill(7, array[128]) where term = 'si'`;
   expect(await run("verify")).toMatchObject({
     status: 1,
-    errors: expect.stringContaining("strings in its search profile are correct"),
+    errors: expect.stringContaining("substring counts are correct"),
   });
 });
 

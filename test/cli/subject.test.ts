@@ -23,7 +23,7 @@ beforeEach(async () => {
   await admin(async (sql) => {
     await sql`delete from resident.resident where nik = ${nik}`;
     await sql`delete from resident.erased_resident`;
-    await sql`delete from resident.mismatch`;
+    await sql`delete from resident.failed_verification`;
   });
   writeFileSync(file, `${residentHeader}\n${line("<b>SITI</b> O'NEIL & CO")}\n`);
   await importFile();

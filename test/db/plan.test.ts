@@ -80,7 +80,7 @@ test("a plan made while no notes are pending is also good with many", async () =
   await insertSeries(admin, 1, 12_000, "timestamp '2025-01-01' + i * interval '1 second'");
   await admin`select resident.rebuild_blocks(10)`;
   await admin.unsafe("vacuum analyze resident.resident");
-  await admin.unsafe("vacuum analyze resident.noted_change");
+  await admin.unsafe("vacuum analyze resident.pending_change");
 
   const reads = {
     list: (sql: postgres.Sql) => sql`select total from resident.list(1200, 10, 'p', 'k', 'r')`,
@@ -90,7 +90,7 @@ test("a plan made while no notes are pending is also good with many", async () =
   const early = await openCounted(database);
   for (const read of Object.values(reads)) await early(read);
   await admin`
-    insert into resident.noted_change (created_at, id, difference)
+    insert into resident.pending_change (created_at, id, difference)
     select created_at, id, 0 from resident.resident where id % 10 = 0`;
   const late = await openCounted(database);
   for (const [name, read] of Object.entries(reads)) {

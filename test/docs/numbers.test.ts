@@ -94,13 +94,16 @@ describe.each(languages)("the guide to limits in %s", (language) => {
     expect(guide).toMatch(new RegExp(`${(expiry?.maximum ?? 0) / 3_600} (hours|jam) \\|`));
     expect(guide).toContain(`| ${show(Number(findSetting("MESSENGER_MAX_WAITING")))} |`);
     expect(guide).toContain(`| ${maxBytesOfSender / 1_024 ** 3} GiB |`);
-    const [, misses] = /daily_misses\(\).*return (\d+);/.exec(readSql("functions/resident/quota")) ?? [];
-    expect(guide).toContain(` ${misses} `);
+    const [, most] =
+      /daily_unknown_numbers\(\).*return (\d+);/.exec(readSql("functions/resident/quota")) ?? [];
+    expect(guide).toContain(` ${most} `);
     const agreed = [...readSql("tables/0003.do.partner").matchAll(/_per_\w+ integer default (\d+)/g)];
     expect(agreed).toHaveLength(2);
     for (const [, number] of agreed) expect(guide).toContain(` | ${show(Number(number))} | `);
     const [, ...limits] =
-      /mismatch_limits[^;]*select (\d+), (\d+);/.exec(readSql("functions/resident/verification")) ?? [];
+      /failed_verification_limits[^;]*select (\d+), (\d+);/.exec(
+        readSql("functions/resident/verification"),
+      ) ?? [];
     expect(limits).toHaveLength(2);
     const [number = "", partner = ""] = limits.map((limit) => show(Number(limit)));
     expect(guide).toMatch(new RegExp(` ${number} verif.* ${partner} \\w+ (one|satu) (partner|mitra), `));

@@ -94,8 +94,8 @@ test("works while all tables are published, as for a blue/green deployment", asy
     await insertSeries(sql, 1, 10);
     expect(await run()).toEqual({ payload: "null" });
     const [line] = reports();
-    const folded = line.steps.find(({ step }: Report) => step === "resident-changes");
-    expect(folded.rows).toBeGreaterThanOrEqual(10);
+    const applied = line.steps.find(({ step }: Report) => step === "resident-changes");
+    expect(applied.rows).toBeGreaterThanOrEqual(10);
   } finally {
     await sql`drop publication if exists everything`;
     await sql.end();

@@ -21,10 +21,13 @@ const kept: Readonly<Record<string, readonly [keep: string, insert: string]>> = 
     "(account_digest, network_digest, seen_at) select '\\x01', sha256(n::text::bytea), at",
   ],
   "employee.session": ["1 day", "(account_id, name_digest, scope, expires_at) select 'a', '\\x01', 's', at"],
-  "resident.mismatch": ["1 day", "(partner_id, nik_digest, made_at) select 'p', sha256(n::text::bytea), at"],
+  "resident.failed_verification": [
+    "1 day",
+    "(partner_id, nik_digest, made_at) select 'p', sha256(n::text::bytea), at",
+  ],
   "resident.read_count": [
     "1 day",
-    "(partner_id, since, residents, look_ups, misses) select 'p', at, 1, 0, 0",
+    "(partner_id, since, residents, look_ups, unknown_numbers) select 'p', at, 1, 0, 0",
   ],
   "messaging.message": [
     "30 days",

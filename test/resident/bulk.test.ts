@@ -39,8 +39,8 @@ test("rows whose times change in bulk move to other blocks", async () => {
   await expectRight();
 });
 
-test("rows whose names change in bulk invalidate only the profiles of their blocks", async () => {
-  await sql`update resident.block set profiled_version = version, profile_generation = 0`;
+test("rows whose names change in bulk invalidate only the substring counts of their blocks", async () => {
+  await sql`update resident.block set counted_version = version, counted_generation = 0`;
   await sql`update resident.resident set name = name || ' B' where created_at = '2025-01-01 00:01:00'`;
   const [row] = await sql`select count(*) filter (where is_changed)::int as changed, count(*)::int as blocks
     from resident.counted_blocks()`;
@@ -61,7 +61,7 @@ test("a block is split later when there are more residents", async () => {
   expect(row).toEqual({ none: 8192, ten_million: 8192, billion: 82_219 });
   // a block of 20,000, among so many that a new one would have 28,482
   await insertSeries(sql, 10_001, 20_000, "timestamp '2026-01-01' + i * interval '1 second'");
-  await sql`select resident.fold_changes()`;
+  await sql`select resident.apply_changes()`;
   await sql`
     with others as (
       insert into resident.block (low_created_at, low_id, row_count)

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
-import { recountBlocks, recountProfiles } from "#lib/resident/recount.ts";
+import { recountBlocks, recountSubstrings } from "#lib/resident/recount.ts";
 import { destroyServer, startServer } from "../../infra/local/postgres/server.ts";
 import { Random } from "../steps/random.ts";
 import { checkPages } from "./resident-check.ts";
@@ -76,7 +76,7 @@ test("totals and pages are correct after maintenance and writers were killed at 
     await killAfter(url, random.below(200));
     await expect.poll(() => isUp(url), { timeout: 40_000 }).toBe(true);
     await withConnection(url, async (sql) => {
-      expect([...(await recountBlocks(sql)), ...(await recountProfiles(sql, 100))]).toEqual([]);
+      expect([...(await recountBlocks(sql)), ...(await recountSubstrings(sql, 100))]).toEqual([]);
       expect(await checkPages(sql, random, 10)).toBeGreaterThan(20);
     });
   }

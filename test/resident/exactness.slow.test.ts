@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { recountBlocks, recountProfiles } from "#lib/resident/recount.ts";
-import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
+import { recountBlocks, recountSubstrings } from "#lib/resident/recount.ts";
+import { countSubstrings, refreshFrequentSubstrings } from "#lib/resident/upkeep.ts";
 import { Random } from "../steps/random.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 import { checkPages } from "./resident-check.ts";
@@ -18,7 +18,7 @@ test("list and search equal a direct count in the same snapshot during eight wri
   });
   let compared = 0;
   let progress = Promise.withResolvers<void>();
-  const upkeep = { folded: 0, split: 0, profiled: 0, vocabularies: 0, rebuilt: 0 };
+  const upkeep = { applied: 0, split: 0, counted: 0, chosen: 0, rebuilt: 0 };
   /** Whether everything that may disturb a reader has happened, and readers have compared often enough. */
   const enough = () =>
     compared >= 700 &&
@@ -36,17 +36,17 @@ test("list and search equal a direct count in the same snapshot during eight wri
   const keepUp = async () => {
     const sql = database.connect("adminUrl");
     while (!enough()) {
-      const [folded] = await sql<{ rows: number }[]>`select resident.fold_changes(5000) as rows`;
+      const [applied] = await sql<{ rows: number }[]>`select resident.apply_changes(5000) as rows`;
       const [split] = await sql<{ blocks: number }[]>`select resident.split_block(${target}, 4) as blocks`;
-      upkeep.folded += folded?.rows ?? 0;
+      upkeep.applied += applied?.rows ?? 0;
       upkeep.split += split?.blocks ?? 0;
-      upkeep.vocabularies += (await refreshVocabulary(sql)) === undefined ? 0 : 1;
-      upkeep.profiled += await profileBlocks(sql);
+      upkeep.chosen += (await refreshFrequentSubstrings(sql)) === undefined ? 0 : 1;
+      upkeep.counted += await countSubstrings(sql);
       if (random.chance(5)) {
         await sql`select resident.rebuild_blocks(${target})`;
         upkeep.rebuilt += 1;
       }
-      expect([...(await recountBlocks(sql)), ...(await recountProfiles(sql, 2))]).toEqual([]);
+      expect([...(await recountBlocks(sql)), ...(await recountSubstrings(sql, 2))]).toEqual([]);
     }
   };
   const check = async (seed: number) => {

@@ -15,7 +15,7 @@ beforeAll(() => admin(async (sql) => void (await insertSeries(sql, 0, 1_000))));
 
 beforeEach(async () => {
   own.lines.length = 0;
-  await admin((sql) => sql`delete from resident.mismatch`);
+  await admin((sql) => sql`delete from resident.failed_verification`);
 });
 
 const statusOf = async (key: string, path: string, body?: object) => (await post(key, path, body)).status;
@@ -32,18 +32,18 @@ const reads: Readonly<Record<(typeof kinds)[number], readonly [path: string, bod
 const countOf = async (name: string) => {
   const [row] = await admin(
     (sql) => sql`
-      select sum(residents)::int as residents, sum(look_ups)::int as look_ups, sum(misses)::int as misses
+      select sum(residents)::int as residents, sum(look_ups)::int as look_ups, sum(unknown_numbers)::int as unknown_numbers
       from resident.read_count where partner_id = ${name}`,
   );
   return row;
 };
 
 /** Inserts what a partner has read before. */
-const haveRead = (name: string, residents: number, ago: string, misses = 0) =>
+const haveRead = (name: string, residents: number, ago: string, unknown_numbers = 0) =>
   admin(
     (sql) => sql`
-      insert into resident.read_count (partner_id, since, residents, look_ups, misses)
-      values (${name}, now() - ${ago}::text::interval, ${residents}, 0, ${misses})`,
+      insert into resident.read_count (partner_id, since, residents, look_ups, unknown_numbers)
+      values (${name}, now() - ${ago}::text::interval, ${residents}, 0, ${unknown_numbers})`,
   );
 
 const alarmLines = () => own.logged().filter(({ message }) => message === "more read than agreed");
@@ -55,7 +55,7 @@ test.each(kinds)("%s counts one resident", async (kind) => {
   expect(await countOf(name)).toEqual({
     residents: 1,
     look_ups: isLookUp ? 1 : 0,
-    misses: kind === "search by number" ? 1 : 0,
+    unknown_numbers: kind === "search by number" ? 1 : 0,
   });
 });
 
@@ -83,7 +83,7 @@ test.each([
   const { name, key } = await addPartner(limits);
   for (let page_number = 1; page_number <= 10; page_number++)
     expect(await statusOf(key, "", { page_number, page_size: 100 })).toBe(200);
-  expect(await countOf(name)).toEqual({ residents: 1_000, look_ups: 900, misses: 0 });
+  expect(await countOf(name)).toEqual({ residents: 1_000, look_ups: 900, unknown_numbers: 0 });
   const [line] = alarmLines();
   expect(line?.partner_id).toBe(isRaised ? name : undefined);
 });
@@ -149,24 +149,27 @@ test("a page with more residents than the whole agreement names the largest page
 
 test.each<[string, readonly [path: string, body: object], object, number | null, number]>([
   ["residents", ["", { page_size: 20 }], { residents: 20 }, 30, 0],
-  ["misses", ["/search", { p_nik: unknown }], { misses: 200 }, null, 199],
-])("concurrent reads share the %s that are left", async (_, read, counted, residentsPerDay, misses) => {
-  const { name, key } = await addPartner({ residentsPerDay });
-  await haveRead(name, 0, "1 hour", misses);
-  let status: Promise<number> | undefined;
-  await admin((sql) =>
-    sql.begin(async (held) => {
-      // as a read does that has counted and is not committed
-      await held`select resident.count_read(${name}, 'key', ${misses ? 0 : 20}, 0, ${misses > 0}, ${misses > 0})`;
-      status = statusOf(key, ...read);
-      const waiting = () =>
-        held`select from pg_locks where locktype = 'advisory' and classid = 7206315 and not granted`;
-      await expect.poll(waiting).toHaveLength(1);
-    }),
-  );
-  expect(await status).toBe(429);
-  expect(await countOf(name)).toMatchObject(counted);
-});
+  ["unknown_numbers", ["/search", { p_nik: unknown }], { unknown_numbers: 200 }, null, 199],
+])(
+  "concurrent reads share the %s that are left",
+  async (_, read, counted, residentsPerDay, unknown_numbers) => {
+    const { name, key } = await addPartner({ residentsPerDay });
+    await haveRead(name, 0, "1 hour", unknown_numbers);
+    let status: Promise<number> | undefined;
+    await admin((sql) =>
+      sql.begin(async (held) => {
+        // as a read does that has counted and is not committed
+        await held`select resident.count_read(${name}, 'key', ${unknown_numbers ? 0 : 20}, 0, ${unknown_numbers > 0}, ${unknown_numbers > 0})`;
+        status = statusOf(key, ...read);
+        const waiting = () =>
+          held`select from pg_locks where locktype = 'advisory' and classid = 7206315 and not granted`;
+        await expect.poll(waiting).toHaveLength(1);
+      }),
+    );
+    expect(await status).toBe(429);
+    expect(await countOf(name)).toMatchObject(counted);
+  },
+);
 
 test("neither other partners nor the day before count, and all keys of a partner do", async () => {
   const { name, key } = await addPartner({ residentsPerDay: 2 });
@@ -185,7 +188,7 @@ test("neither other partners nor the day before count, and all keys of a partner
 test("a read that is refused for another reason does not count", async () => {
   const { name, key } = await addPartner({}, { purposes: ["tax"] });
   expect(await statusOf(key, ...reads["search by number"])).toBe(400);
-  expect(await countOf(name)).toEqual({ residents: null, look_ups: null, misses: null });
+  expect(await countOf(name)).toEqual({ residents: null, look_ups: null, unknown_numbers: null });
 });
 
 test("concurrent reads of a partner count all, and none waits for another", async () => {

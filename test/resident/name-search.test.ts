@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
+import { countSubstrings, refreshFrequentSubstrings } from "#lib/resident/upkeep.ts";
 import { addReader } from "../steps/residents/reader.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
@@ -43,13 +43,13 @@ const search = async (term: string, nik: string | null = null) => {
 };
 
 test.each(Object.entries(groups))(
-  "every spelling finds all that differ in %s, as they are stored, also by profiles; verification takes them for one",
+  "every spelling finds all that differ in %s, as they are stored, also by substring counts; verification takes them for one",
   async (_, spellings) => {
     const all = { total: spellings.length, names: spellings.toSorted() };
     for (const term of spellings) expect([term, await search(term.toLowerCase())]).toEqual([term, all]);
     await sql`select resident.rebuild_blocks()`;
-    await refreshVocabulary(sql);
-    while ((await profileBlocks(sql)) > 0);
+    await refreshFrequentSubstrings(sql);
+    while ((await countSubstrings(sql)) > 0);
     for (const term of spellings) expect([term, await search(term)]).toEqual([term, all]);
     const forms = await sql`
       select distinct resident.canonical_name(name)
@@ -81,8 +81,8 @@ test("three letters with a blank are found by blocks where few have them, by tri
       '', '', '', '', '', ''
     from generate_series(1, 20000) i`;
   await sql`select resident.rebuild_blocks()`;
-  await refreshVocabulary(sql);
-  while ((await profileBlocks(sql)) > 0);
+  await refreshFrequentSubstrings(sql);
+  while ((await countSubstrings(sql)) > 0);
   await sql`vacuum analyze resident.resident`;
   const favoured = async (term: string) =>
     (await sql`select resident.favours_trigrams(${term}) as favoured`)[0]?.favoured;

@@ -76,8 +76,8 @@ const spend = async (partners: readonly (readonly [habit: Habit, name: string])[
           for n in 1..${count} loop perform ${reads[kind as keyof typeof reads]}; commit; end loop;
         end $$`);
   await sql`
-    insert into resident.read_count (partner_id, since, residents, look_ups, misses)
-    select partner_id, since - span * interval '10 minutes', residents, look_ups, misses
+    insert into resident.read_count (partner_id, since, residents, look_ups, unknown_numbers)
+    select partner_id, since - span * interval '10 minutes', residents, look_ups, unknown_numbers
     from resident.read_count, generate_series(1, 5) span where since > now() - interval '30 minutes'`;
   await sql`update resident.read_count set since = since - interval '1 hour'`;
 };

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { expect, test } from "vitest";
-import { chooseVocabulary, StringCounter } from "#lib/resident/vocabulary.ts";
+import { chooseFrequentSubstrings, StringCounter } from "#lib/resident/frequent-substrings.ts";
 import { connectFor } from "../steps/connections.ts";
 import { Random } from "../steps/random.ts";
 import { oddName, oddTerm } from "./odd-names.ts";
@@ -66,7 +66,7 @@ test("chooses the strings of three and more letters that enough names contain, m
   const sql = connectFor("adminUrl");
   const names = await storedNames(sql, 400);
   const minimum = 20;
-  const chosen = chooseVocabulary(names, minimum, 10_000);
+  const chosen = chooseFrequentSubstrings(names, minimum, 10_000);
   const counts = await countByLike(sql, names, chosen);
   expect(counts.every((count) => count >= minimum)).toBe(true);
   expect(counts).toEqual(counts.toSorted((a, b) => b - a));
@@ -81,5 +81,5 @@ test("chooses the strings of three and more letters that enough names contain, m
   }
   const frequent = [...all].filter((term) => names.filter((name) => name.includes(term)).length >= minimum);
   expect(chosen.toSorted()).toEqual(frequent.toSorted());
-  expect(chooseVocabulary(names, minimum, 3)).toEqual(chosen.slice(0, 3));
+  expect(chooseFrequentSubstrings(names, minimum, 3)).toEqual(chosen.slice(0, 3));
 });

@@ -13,7 +13,7 @@ const unknown = "9971011501800008";
 
 beforeEach(async () => {
   await admin(async (sql) => {
-    await sql`delete from resident.mismatch`;
+    await sql`delete from resident.failed_verification`;
     await sql`
       insert into resident.resident
         (nik, family_card_number, name, mother_name, address, hamlet, village, district, city)
@@ -154,7 +154,7 @@ describe("the limit of wrong values", () => {
     const texts = await Promise.all(answered.map((answer) => answer.text()));
     expect(texts.filter((text) => text.includes("no_match"))).toHaveLength(10);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(1_000 - texts.length);
-    const [row] = await admin((sql) => sql`select count(*)::int as count from resident.mismatch`);
+    const [row] = await admin((sql) => sql`select count(*)::int as count from resident.failed_verification`);
     expect(row?.count).toBe(10);
   });
 
@@ -167,7 +167,7 @@ describe("the limit of wrong values", () => {
     expect([response.status, code]).toEqual([429, "too_many_requests"]);
     expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(86_000);
     expect((await verify({ ...wrong(unknown) }, key)).status).toBe(200);
-    await admin((sql) => sql`update resident.mismatch set made_at = made_at - interval '1 day'`);
+    await admin((sql) => sql`update resident.failed_verification set made_at = made_at - interval '1 day'`);
     expect((await jsonOf(right())).data).toEqual({ p_nama: "match" });
   });
 
@@ -188,7 +188,7 @@ describe("the limit of wrong values", () => {
   test("of a partner is shared by its concurrent callers, whatever the numbers", async () => {
     await admin(
       (sql) => sql`
-        insert into resident.mismatch (partner_id, nik_digest)
+        insert into resident.failed_verification (partner_id, nik_digest)
         select 'demo', sha256(n::text::bytea) from generate_series(1, 995) n`,
     );
     const guesses = Array.from({ length: 20 }, (_, n) => verify(wrong(String(BigInt(unknown) + BigInt(n)))));
@@ -204,7 +204,7 @@ describe("the limit of wrong values", () => {
     expect(
       own
         .logged()
-        .filter(({ message }) => message === "too many misses")
+        .filter(({ message }) => message === "too many guesses")
         .at(-1),
     ).toMatchObject({
       level: "warn",

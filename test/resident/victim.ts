@@ -2,7 +2,7 @@
 // on its first line which backend does the upkeep. Alone in a process, as postgres 3.4.9 may write into a socket
 // that is gone, which ends it.
 import postgres from "postgres";
-import { foldChanges, profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
+import { applyChanges, countSubstrings, refreshFrequentSubstrings } from "#lib/resident/upkeep.ts";
 
 const [url = ""] = process.argv.slice(2);
 const connect = () => postgres(url, { max: 1, fetch_types: false, onnotice: () => {} });
@@ -25,11 +25,11 @@ const write = async () => {
 
 const keepUp = async () => {
   for (let round = 0; ; round++) {
-    await upkeep`update resident.vocabulary set row_count = 0`;
-    await refreshVocabulary(upkeep);
-    await foldChanges(upkeep);
+    await upkeep`update resident.substring_generation set row_count = 0`;
+    await refreshFrequentSubstrings(upkeep);
+    await applyChanges(upkeep);
     await upkeep`select resident.split_block(32, 4)`;
-    await profileBlocks(upkeep);
+    await countSubstrings(upkeep);
     if (round % 4 === 3) await upkeep`select resident.rebuild_blocks(64)`;
   }
 };

@@ -20,7 +20,7 @@ beforeEach(async () => {
   const database = await createDatabase();
   [upkeep, writer] = [database.connect("adminUrl"), database.connect("adminUrl")];
   await insert(upkeep, 1, 100);
-  await upkeep`select resident.fold_changes()`;
+  await upkeep`select resident.apply_changes()`;
 });
 
 test.each([

@@ -15,11 +15,14 @@ beforeEach(async () => {
 
 const search = (criteria: Record<string, string>) => own.ask("/v1/penduduk/search", criteria);
 const miss = (partner: string, count: number, since = "0 hours") => sql`
-  insert into resident.read_count (partner_id, since, residents, look_ups, misses)
+  insert into resident.read_count (partner_id, since, residents, look_ups, unknown_numbers)
   values (${partner}, now() - ${since}::text::interval, 0, 0, ${count})`;
 const countMisses = async () =>
-  (await sql<{ count: number }[]>`select coalesce(sum(misses), 0)::int as count from resident.read_count`)[0]
-    ?.count;
+  (
+    await sql<
+      { count: number }[]
+    >`select coalesce(sum(unknown_numbers), 0)::int as count from resident.read_count`
+  )[0]?.count;
 
 test("after 200 searches for numbers that nobody has, a partner waits, but searches names", async () => {
   await miss("demo", 150, "20 hours");
@@ -31,7 +34,7 @@ test("after 200 searches for numbers that nobody has, a partner waits, but searc
     code: "too_many_requests",
     message: expect.stringContaining(`had no result, in ${seconds} seconds`),
   });
-  // the oldest misses are a day old in four hours
+  // the oldest unknown_numbers are a day old in four hours
   expect([rejection.status, seconds > 14_300, seconds <= 14_400]).toEqual([429, true, true]);
   expect((await search({ p_nama: "siti" })).status).toBe(200);
 });

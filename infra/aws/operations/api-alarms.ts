@@ -15,7 +15,7 @@ import {
   authorizerFailures,
   figureOf,
   moreThanAgreed,
-  tooManyMisses,
+  tooManyGuesses,
   upstreamFailures,
 } from "./log-metric.ts";
 
@@ -209,7 +209,7 @@ export const apiAlarms = (
   {
     name: "numbers-guessed",
     says: "Within a day, a partner has searched for 200 numbers that no resident has, or has reached a limit of verifications with wrong values, and may be guessing.",
-    metric: figureOf(stage, tooManyMisses, "Sum", minutes),
+    metric: figureOf(stage, tooManyGuesses, "Sum", minutes),
     rings: { atLeast: 1 },
   },
   {

@@ -22,8 +22,8 @@ export const figuresOf = (fn: string): metrics.LogMetric[] => {
     ...("DATABASE_SECRET_ID" in secrets ? [metrics.databaseFailures, metrics.missingConnections] : []),
     ...(route?.encoding === "multipart" ? [metrics.badBoundaries] : []),
     ...(route?.upstreams ?? []).filter(isLegacySystem).map(metrics.upstreamFailures),
-    ...(route?.failures?.some((name) => name === "tooManyMisses" || name === "tooManyMismatches")
-      ? [metrics.tooManyMisses]
+    ...(route?.failures?.some((name) => name === "tooManyUnknownNumbers" || name === "tooManyFailedVerifications")
+      ? [metrics.tooManyGuesses]
       : []),
     ...(route?.failures?.includes("tooManyResidents") ? [metrics.moreThanAgreed] : []),
     ...(authorizer ? [metrics.authorizerFailures] : []),

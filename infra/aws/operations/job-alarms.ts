@@ -26,7 +26,7 @@ export const jobAlarms = (stage: string, maintenance: IFunction, deadLetters: IQ
   },
   {
     name: "changes-wait",
-    says: "Residents change faster than maintenance folds the changes: lists and searches get slow, and then fail.",
+    says: "Residents change faster than maintenance applies the changes: lists and searches get slow, and then fail.",
     metric: figureOf(stage, pendingChanges, "Maximum", 5),
     // a list adds them up in about 0.2 s; at 2 million it exceeds its limit of 2 s
     rings: { atLeast: 200_000 },

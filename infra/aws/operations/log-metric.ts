@@ -35,8 +35,8 @@ export const badBoundaries = count("BadBoundaries", `{ $.error.code = "${badBoun
 /** Not Lambda's Errors metric, which counts rejected callers too, as API Gateway requires (`lib/http/authorizer.ts`). */
 export const authorizerFailures = count("AuthorizerFailures", '{ $.message = "authorizer failed" }');
 
-/** Searches of a partner that has used up its budget of misses (`lib/resident/refusal.ts`). */
-export const tooManyMisses = count("TooManyMisses", '{ $.message = "too many misses" }');
+/** Requests of a partner that has asked for too many unknown numbers, or verified too many wrong values (`lib/resident/refusal.ts`). */
+export const tooManyGuesses = count("TooManyGuesses", '{ $.message = "too many guesses" }');
 
 /**
  * Reads above a partner's agreement: look-ups, which are answered (`lib/db/database.ts`), and residents, which are rejected
@@ -52,7 +52,7 @@ export const upstreamFailures = (system: LegacySystem): LogMetric =>
 /** Requested single notifications that were not sent (`lib/notification/request.ts`); runs have their own alarm. */
 export const requestFailures = count("RequestFailures", '{ $.level = "error" && $.request = "*" }');
 
-/** Changes of residents that wait to be folded when maintenance begins (`lib/maintenance/residents.ts`). */
+/** Changes of residents that wait to be applied when maintenance begins (`lib/maintenance/residents.ts`). */
 export const pendingChanges: LogMetric = {
   name: "PendingChanges",
   pattern: '{ $.message = "maintenance figures" && $.pending_changes >= 0 }',

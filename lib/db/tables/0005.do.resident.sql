@@ -72,18 +72,19 @@ create table resident.block (
   row_count integer not null,
   -- increases with every change of its rows
   version bigint not null default 0,
-  -- of its profile (functions/resident/name-profile.sql): the version of the block it was built from, and the generation of its strings
-  profiled_version bigint,
-  profile_generation integer
+  -- of its substring counts (functions/resident/substring-count.sql): the version of the block when they were made, and the generation of
+  -- the strings
+  counted_version bigint,
+  counted_generation integer
 ) with (fillfactor = 50);
 create unique index block_newest on resident.block (low_created_at desc, low_id desc);
 
--- Changes since the counts were folded; with difference 0, only a name changed. They have positions instead of block
+-- Changes that are not yet part of the counts; with difference 0, only a name changed. They have positions instead of block
 -- ids, because a position is valid for any block boundaries, in any snapshot.
-create table resident.noted_change (
-  -- for logical replication: without a key, a subscriber scans the table for each deleted row, and folding 20,000
+create table resident.pending_change (
+  -- for logical replication: without a key, a subscriber scans the table for each deleted row, and applying 20,000
   -- changes took 33 s instead of 3
-  note bigint generated always as identity primary key,
+  entry bigint generated always as identity primary key,
   created_at timestamp(6) not null,
   id bigint not null,
   difference integer not null

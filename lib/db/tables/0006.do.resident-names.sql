@@ -10,30 +10,30 @@ set role municipal_owner;
 -- Each search scans the whole list of pending entries, so maintenance merges it often.
 create index resident_name_trigrams on resident.resident using gin (name_search extension.gin_trgm_ops);
 
--- The strings of three or more letters that profiles count.
-create table resident.frequent_term (
+-- The strings of three or more letters that are counted.
+create table resident.frequent_substring (
   term text collate "C" primary key,
-  -- the first generation of profiles that count it
+  -- the first generation that counts it
   generation integer not null
 );
 
-create table resident.vocabulary (
+create table resident.substring_generation (
   is_only boolean primary key default true check (is_only),
   generation integer not null,
   -- number of residents when it was chosen
   row_count bigint not null
 );
-insert into resident.vocabulary (generation, row_count) values (0, 0);
+insert into resident.substring_generation (generation, row_count) values (0, 0);
 
 -- The number of names that contain a string, for 128 consecutive blocks: block n has index n % 128 + 1 in cluster n /
 -- 128. Without a row, no name of the cluster contains it.
-create table resident.name_profile (
+create table resident.substring_count (
   term text collate "C" not null,
   cluster integer not null,
   counts integer[] not null check (cardinality(counts) = 128),
   primary key (term, cluster)
 ) with (fillfactor = 70);
-create index name_profile_cluster on resident.name_profile (cluster);
+create index substring_count_cluster on resident.substring_count (cluster);
 
 create type resident.finding as (total bigint, ids bigint[]);
 

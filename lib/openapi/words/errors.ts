@@ -123,11 +123,11 @@ export const errorWords: Readonly<Record<ErrorName, Text>> = {
     en: "There are too many requests at once. Retry after `Retry-After` seconds, at a lower rate.",
     id: "Terlalu banyak permintaan sekaligus. Coba lagi setelah `Retry-After` detik, dengan laju lebih rendah.",
   },
-  tooManyMisses: {
+  tooManyUnknownNumbers: {
     en: "The partner has searched for 200 numbers within a day that no resident has. Check the source of the numbers; searches by number work again after `Retry-After` seconds, searches by name at once.",
     id: "Mitra telah mencari 200 nomor dalam sehari yang tidak dimiliki penduduk mana pun. Periksa sumber nomornya; pencarian nomor berfungsi lagi setelah `Retry-After` detik, pencarian nama tetap berfungsi.",
   },
-  tooManyMismatches: {
+  tooManyFailedVerifications: {
     en: "Within 24 hours, 10 verifications of this number had a wrong value, by all agencies together, or 1,000 of your agency. Check the values with the citizen; try again after `Retry-After` seconds.",
     id: "Dalam 24 jam, 10 verifikasi nomor ini berisi nilai yang salah, dari semua instansi, atau 1.000 dari instansi Anda. Periksa nilainya bersama warga; coba lagi setelah `Retry-After` detik.",
   },

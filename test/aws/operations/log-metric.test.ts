@@ -11,7 +11,7 @@ import {
   moreThanAgreed,
   pendingChanges,
   requestFailures,
-  tooManyMisses,
+  tooManyGuesses,
   upstreamFailures,
 } from "../../../infra/aws/operations/log-metric.ts";
 import { usedFigures } from "../../../infra/aws/operations/messenger-alarms.ts";
@@ -28,7 +28,7 @@ const counted = ({ pattern }: LogMetric) => own.logged().filter((line) => matche
 const expectCounted = (metric: LogMetric, count: number) =>
   expect.poll(() => [metric.name, counted(metric)]).toEqual([metric.name, count]);
 const failures = [
-  ...[badBoundaries, authorizerFailures, databaseFailures, requestFailures, tooManyMisses],
+  ...[badBoundaries, authorizerFailures, databaseFailures, requestFailures, tooManyGuesses],
   moreThanAgreed,
 ];
 
@@ -142,12 +142,12 @@ test("the probe gets an answer from both APIs", async () =>
 test("a search of a partner that has missed too often is counted", async () => {
   const sql = postgres(own.city.database.adminUrl, { max: 1 });
   await sql`
-    insert into resident.read_count (partner_id, since, residents, look_ups, misses) values ('demo', now(), 200, 200, 200)`;
+    insert into resident.read_count (partner_id, since, residents, look_ups, unknown_numbers) values ('demo', now(), 200, 200, 200)`;
   await sql.end();
   const answer = await own.ask("/v1/penduduk/search", { p_nik: "9971011234567890" });
   expect(answer.status).toBe(429);
-  await expectCounted(tooManyMisses, 1);
-  expect(own.logged().filter(({ message }) => message === "too many misses")).toMatchObject([
+  await expectCounted(tooManyGuesses, 1);
+  expect(own.logged().filter(({ message }) => message === "too many guesses")).toMatchObject([
     { level: "warn", partner_id: "demo", key_id: expect.stringMatching(/^key_/) },
   ]);
 });
@@ -158,7 +158,7 @@ test("each function's log has filters only for what it can contain", () => {
   expect(names("resident/search")).toEqual([
     "DatabaseFailures",
     "MissingConnections",
-    "TooManyMisses",
+    "TooManyGuesses",
     "MoreReadThanAgreed",
   ]);
   expect(names("resident/verify")).toEqual(names("resident/search"));

@@ -102,7 +102,7 @@ const compareAt = (
 
 /**
  * Reads of one connection alone, of many at once, and of many beside writers, in turn: the processors are shared by all. Before
- * each round, the changes of the last one are folded, as the upkeep does it.
+ * each round, the changes of the last one are applied, as the upkeep does it.
  */
 export const measureReaders = async (
   { connect }: ResidentDatabase,

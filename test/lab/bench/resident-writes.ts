@@ -44,7 +44,8 @@ export const measureWriters = async (
     await Promise.all(Array.from({ length: writers }, writer));
     return Math.round((written / writeMs) * 1_000);
   };
-  const enable = (verb: string) => admin.unsafe(`alter table resident.resident ${verb} trigger note_insert`);
+  const enable = (verb: string) =>
+    admin.unsafe(`alter table resident.resident ${verb} trigger record_insert`);
   const rows = [];
   for (const [name, write] of Object.entries(writing)) {
     await rate(write); // not counted

@@ -1,4 +1,4 @@
-import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
+import { countSubstrings, refreshFrequentSubstrings } from "#lib/resident/upkeep.ts";
 import { fillResidents, withResidentDatabase } from "./resident-database.ts";
 import { measureReaders } from "./resident-readers.ts";
 import { cases, measureCase, measureGrowth } from "./resident-reads.ts";
@@ -53,12 +53,12 @@ export const benchResidents = async ({
         return measureGrowth(few, sql, effort);
       }));
     if (growth) printTable(growth);
-    onStep("profiles");
+    onStep("substring counts");
     const profileSeconds = await timed(async () => {
-      await refreshVocabulary(sql);
-      while ((await profileBlocks(sql)) > 0);
+      await refreshFrequentSubstrings(sql);
+      while ((await countSubstrings(sql)) > 0);
     });
-    await sql`vacuum (analyze) resident.name_profile`;
+    await sql`vacuum (analyze) resident.substring_count`;
     onStep("reads");
     const reads = [];
     for (const one of cases) reads.push(await measureCase(sql, one, effort));

@@ -82,7 +82,7 @@ test("passes a working stage behind base paths and changes only what reading res
   expect(after["audit.resident_read"]).toBeGreaterThan(before["audit.resident_read"] ?? 0);
   // and the messenger stores the limits of its account
   const reading = {
-    ...{ "audit.resident_read": 0, "resident.read_count": 0, "resident.mismatch": 0 },
+    ...{ "audit.resident_read": 0, "resident.read_count": 0, "resident.failed_verification": 0 },
     "messaging.number": 0,
   };
   expect({ ...after, ...reading }).toEqual({ ...before, ...reading });

@@ -13,6 +13,6 @@ export const addReader = async (sql: postgres.Sql, partner = "p", key = "k"): Pr
 /** Lets partners verify wrong values, and search for numbers that nobody has, as often as they want. */
 export const liftGuessLimits = (sql: postgres.Sql) =>
   sql.unsafe(`
-    create or replace function resident.mismatch_limits(out per_number integer, out per_partner integer)
+    create or replace function resident.failed_verification_limits(out per_number integer, out per_partner integer)
     language sql immutable begin atomic select 1000000, 1000000; end;
-    create or replace function resident.daily_misses() returns integer language sql immutable return 1000000`);
+    create or replace function resident.daily_unknown_numbers() returns integer language sql immutable return 1000000`);

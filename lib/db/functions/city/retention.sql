@@ -15,7 +15,7 @@ begin atomic
     -- each with up to 2,880 refresh tokens, one per quarter of an hour
     ('employee.session', 'expires_at', '1 day', null, 100),
 
-    ('resident.mismatch', 'made_at', '1 day', null, 5000),
+    ('resident.failed_verification', 'made_at', '1 day', null, 5000),
     ('resident.read_count', 'since', '1 day', null, 5000),
 
     -- phones may request a message again until it expires, and senders may reply to it for some days

@@ -4,7 +4,7 @@
 -- with a row count. A reader adds up the counts, finds the block that contains the page, and scans only that block.
 --
 -- Writers do not update counts, as they would wait for each other. They record the positions of changed rows
--- (resident/change), which readers add to the counts until maintenance folds them in. Counts and changes are ordinary
+-- (resident/change), which readers add to the counts until maintenance applies them. Counts and changes are ordinary
 -- rows under MVCC, so totals are exact in any snapshot, also while maintenance runs or after it was interrupted.
 --
 -- Logical replication needs all tables of this schema in one publication: applying changes fires no statement triggers,
@@ -12,7 +12,7 @@
 
 -- Sums the changes of each block. Finds the block by binary search in an array, and by the index only if several blocks
 -- begin at the same time and the position is before the last of them.
-create or replace function resident.noted_differences() returns table (block_id integer, difference integer)
+create or replace function resident.pending_differences() returns table (block_id integer, difference integer)
 language sql stable
 begin atomic
   with layout as materialized (
@@ -33,7 +33,7 @@ begin atomic
       end as block_id
     from (
       select created_at, id, difference, width_bucket(created_at, (select created_ats from layout)) as place
-      from resident.noted_change
+      from resident.pending_change
       offset 0 -- computes the place once, not at each use
     ) placed
   ) found
@@ -41,7 +41,7 @@ begin atomic
 end;
 
 -- Lists the blocks, newest first, with their row counts in the current snapshot, the position before which each ends,
--- and the generation of a valid profile. Sets no search path, so that the planner can inline it.
+-- and the generation of valid substring counts. Sets no search path, so that the planner can inline it.
 create or replace function resident.counted_blocks() returns table (
   id integer, low_created_at timestamp, low_id bigint, high_created_at timestamp, high_id bigint,
   row_count integer, version bigint, is_changed boolean, valid_generation integer
@@ -53,8 +53,8 @@ begin atomic
     lag(b.low_id, 1, 9223372036854775807) over newest,
     b.row_count + coalesce(n.difference, 0),
     b.version, n.block_id is not null,
-    case when b.profiled_version = b.version and n.block_id is null then b.profile_generation end
-  from resident.block b left join resident.noted_differences() n on n.block_id = b.id
+    case when b.counted_version = b.version and n.block_id is null then b.counted_generation end
+  from resident.block b left join resident.pending_differences() n on n.block_id = b.id
   window newest as (order by b.low_created_at desc, b.low_id desc);
 end;
 
@@ -91,17 +91,17 @@ begin
 end
 $$;
 
--- Folds pending changes into the counts, without blocking anyone. Returns their number.
-create or replace function resident.fold_changes(most integer default 100000) returns integer
+-- Applies pending changes to the counts, without blocking anyone. Returns their number.
+create or replace function resident.apply_changes(most integer default 100000) returns integer
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
 declare
-  folded integer;
+  applied integer;
 begin
   perform resident.begin_upkeep();
   with gone as (
-    delete from resident.noted_change
-    where ctid = any (array(select ctid from resident.noted_change limit most))
+    delete from resident.pending_change
+    where ctid = any (array(select ctid from resident.pending_change limit most))
     returning created_at, id, difference
   ), placed as (
     select block_id, difference, count(block_id) over (order by created_at, id) as place
@@ -117,10 +117,10 @@ begin
     update resident.block b set row_count = b.row_count + s.difference, version = b.version + 1
     from sums s where b.id = s.block_id
   )
-  select coalesce(sum(changes), 0) into folded from sums;
-  return folded;
+  select coalesce(sum(changes), 0) into applied from sums;
+  return applied;
 end
 $$;
 
-grant execute on function resident.fold_changes to municipal_maintenance, municipal_importer;
+grant execute on function resident.apply_changes to municipal_maintenance, municipal_importer;
 grant execute on function resident.recount to municipal_maintenance;

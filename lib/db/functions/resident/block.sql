@@ -35,7 +35,7 @@ begin
   update resident.block_layout set version = version + 1;
   -- one statement, so that it deletes the changes of exactly the rows that it counts
   with recursive gone as (
-    delete from resident.noted_change
+    delete from resident.pending_change
     where (created_at, id) >= (big.low_created_at, big.low_id)
       and (created_at, id) < (big.high_created_at, big.high_id)
     returning difference
@@ -83,7 +83,7 @@ begin
   delete from resident.block;
   -- one statement, as in split_block
   with gone as (
-    delete from resident.noted_change
+    delete from resident.pending_change
   ), placed as (
     select created_at, id, row_number() over (order by created_at, id) as place from resident.resident
   ), lows as (

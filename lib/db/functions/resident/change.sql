@@ -1,4 +1,4 @@
--- Keeps the block counts current: triggers record the changes of each statement, and maintenance folds them into the
+-- Keeps the block counts current: triggers record the changes of each statement, and maintenance applies them to the
 -- counts.
 --
 -- A statement of few rows records the position of each, for 6 µs a row (24 µs if it looked up the block). It waits for
@@ -10,29 +10,29 @@
 -- fails with 40001 if boundaries changed after its snapshot; clients retry.
 
 -- Records what a statement changed.
-create or replace function resident.note_change() returns trigger
+create or replace function resident.record_change() returns trigger
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   few constant integer := 100;
-  noted integer;
+  recorded integer;
   -- a query for the other rows: created_at, id, difference
   more text;
 begin
   if tg_op = 'INSERT' then
-    insert into resident.noted_change (created_at, id, difference)
+    insert into resident.pending_change (created_at, id, difference)
     select created_at, id, 1 from new_rows limit few;
-    get diagnostics noted = row_count;
+    get diagnostics recorded = row_count;
     -- transition rows always have the same order
-    if noted = few then
+    if recorded = few then
       more := format('select created_at, id, 1 as difference from new_rows offset %s', few);
     end if;
   elsif tg_op = 'DELETE' then
-    insert into resident.noted_change (created_at, id, difference)
+    insert into resident.pending_change (created_at, id, difference)
     select created_at, id, -1 from old_rows limit few;
-    get diagnostics noted = row_count;
-    if noted = few then
+    get diagnostics recorded = row_count;
+    if recorded = few then
       more := format('select created_at, id, -1 as difference from old_rows offset %s', few);
     end if;
   elsif exists (select from new_rows offset few) then
@@ -48,7 +48,7 @@ begin
       having sum(sign) <> 0
         or min(name_search) <> max(name_search)';
   else
-    insert into resident.noted_change (created_at, id, difference)
+    insert into resident.pending_change (created_at, id, difference)
     select created_at, id, sum(sign)
     from (
       select created_at, id, name_search, -1 as sign from old_rows
@@ -65,7 +65,7 @@ begin
     if current_setting('transaction_isolation') <> 'read committed' then
       perform from resident.block_layout for share;
     end if;
-    -- like noted_differences(): 0.7 µs a row instead of 4 to 6 by the index
+    -- like pending_differences(): 0.7 µs a row instead of 4 to 6 by the index
     execute format('
       with layout as materialized (
         select array_agg(low_created_at order by low_created_at, low_id) as created_ats,
@@ -73,7 +73,7 @@ begin
           array_agg(id order by low_created_at, low_id) as block_ids
         from resident.block
       )
-      insert into resident.noted_change (created_at, id, difference)
+      insert into resident.pending_change (created_at, id, difference)
       select b.low_created_at, b.low_id, found.difference
       from (
         select sum(difference) as difference, case
@@ -110,17 +110,17 @@ end
 $$;
 
 -- ALWAYS: they also run if session_replication_role is replica.
-create or replace trigger note_insert after insert on resident.resident
-referencing new table as new_rows for each statement execute function resident.note_change();
-create or replace trigger note_update after update on resident.resident
-referencing old table as old_rows new table as new_rows for each statement execute function resident.note_change();
-create or replace trigger note_delete after delete on resident.resident
-referencing old table as old_rows for each statement execute function resident.note_change();
+create or replace trigger record_insert after insert on resident.resident
+referencing new table as new_rows for each statement execute function resident.record_change();
+create or replace trigger record_update after update on resident.resident
+referencing old table as old_rows new table as new_rows for each statement execute function resident.record_change();
+create or replace trigger record_delete after delete on resident.resident
+referencing old table as old_rows for each statement execute function resident.record_change();
 create or replace trigger refuse_truncate before truncate on resident.resident
 for each statement execute function resident.refuse_truncate();
-alter table resident.resident enable always trigger note_insert;
-alter table resident.resident enable always trigger note_update;
-alter table resident.resident enable always trigger note_delete;
+alter table resident.resident enable always trigger record_insert;
+alter table resident.resident enable always trigger record_update;
+alter table resident.resident enable always trigger record_delete;
 alter table resident.resident enable always trigger refuse_truncate;
 
 -- Lists triggers that are not ENABLE ALWAYS: pg_restore --data-only --disable-triggers ends with ENABLE TRIGGER ALL.

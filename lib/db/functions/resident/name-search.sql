@@ -1,9 +1,9 @@
 -- Finds the residents whose name contains a string, with the exact total. The string determines the method:
--- * Profiles store how many names of a block contain a string: all strings of one or two letters (code points), and
+-- * Substring counts say how many names of a block contain a string: all strings of one or two letters (code points), and
 --   frequent longer ones. A string in millions of names then costs one page.
 -- * Trigrams (GIN) find rare strings.
 -- * All others are counted live, block by block, by index-only scans.
--- A profile is valid while its block has the version that was profiled and no pending change.
+-- The substring counts of a block are valid while it has the version that was counted, and no pending change.
 
 create or replace function resident.like_pattern(term text) returns text
 language sql immutable parallel safe
@@ -47,7 +47,7 @@ language sql immutable parallel safe
 return array(select distinct substr(term, place, 2) from generate_series(1, least(length(term) - 1, 4)) place);
 
 -- Whether counting block by block reads less than the trigram index, for a term whose only trigrams are the beginnings and ends of
--- words: "b s" has that of all names with a word in S. Profiles tell how many names these are, and how many blocks have a name
+-- words: "b s" has that of all names with a word in S. Substring counts tell how many names these are, and how many blocks have a name
 -- with each pair of letters.
 create or replace function resident.is_rare_in_blocks(term text) returns boolean
 language plpgsql stable
@@ -62,14 +62,14 @@ begin
   select count(*) into blocks
   from resident.counted_blocks() b left join (
     select p.cluster * 128 + u.place - 1 as id, count(*) as found
-    from resident.name_profile p cross join unnest(p.counts) with ordinality u (count, place)
+    from resident.substring_count p cross join unnest(p.counts) with ordinality u (count, place)
     where p.term = any (grams) and u.count > 0
     group by 1
   ) known using (id)
   where b.valid_generation >= 0 is not true or known.found = cardinality(grams);
   select coalesce(min(names), 0) into rows from (
     select sum(u.count) as names
-    from unnest(grams) gram left join resident.name_profile p on p.term = gram left join unnest(p.counts) u (count) on true
+    from unnest(grams) gram left join resident.substring_count p on p.term = gram left join unnest(p.counts) u (count) on true
     -- a letter before the end of a word is in no trigram without the one before it
     where gram !~ '[a-z0-9][^a-z0-9]'
     group by gram
@@ -83,8 +83,8 @@ create or replace function resident.favours_trigrams(term text) returns boolean
 language sql stable
 return resident.has_trigram(term) and (term ~ '[a-z0-9]{3}' or not resident.is_rare_in_blocks(term));
 
--- Counts block by block. Skips blocks whose valid profile lacks one of the grams. If the term is the only gram, the
--- profile has the count; all other blocks are counted live.
+-- Counts block by block. Skips blocks whose valid counts lack one of the grams. If the term is the only gram, the
+-- count is stored; all other blocks are counted live.
 create or replace function resident.find_by_blocks(
   term text, grams text[], generation integer, skipped bigint, page_size integer
 ) returns resident.finding
@@ -105,20 +105,20 @@ begin
   with known as (
     select p.cluster * 128 + u.place - 1 as block_id,
       case when count(*) = cardinality(grams) then min(u.count) else 0 end as matches
-    from resident.name_profile p cross join unnest(p.counts) with ordinality u (count, place)
+    from resident.substring_count p cross join unnest(p.counts) with ordinality u (count, place)
     where p.term = any (grams)
     group by 1
-  ), profiled as materialized (
+  ), candidate as materialized (
     select b.*, case when b.valid_generation >= generation then coalesce(k.matches, 0) end as known
     from resident.counted_blocks() b left join known k on k.block_id = b.id
   ), counted as materialized (
     select *, case when known = 0 or (is_exact and known is not null) then known else (
       select count(*) from resident.resident r
-      where (r.created_at, r.id) >= (profiled.low_created_at, profiled.low_id)
-        and (r.created_at, r.id) < (profiled.high_created_at, profiled.high_id)
+      where (r.created_at, r.id) >= (candidate.low_created_at, candidate.low_id)
+        and (r.created_at, r.id) < (candidate.high_created_at, candidate.high_id)
         and r.name_search like pattern
     ) end::integer as matches
-    from profiled
+    from candidate
   ), placed as (
     select *, sum(matches) over (order by low_created_at desc, low_id desc) as up_to from counted
   )
@@ -157,7 +157,7 @@ declare
   since integer := 0;
 begin
   if length(term) > 2 then
-    since := (select f.generation from resident.frequent_term f where f.term = find_by_name.term);
+    since := (select f.generation from resident.frequent_substring f where f.term = find_by_name.term);
     if (since is null or (
       select count(*) from resident.counted_blocks() where valid_generation >= since is not true) > most_live)
       and resident.favours_trigrams(term)

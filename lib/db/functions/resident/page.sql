@@ -40,7 +40,7 @@ declare
   high_id bigint;
 begin
   page.total := (select sum(row_count) from resident.block)
-    + coalesce((select sum(difference) from resident.noted_change), 0);
+    + coalesce((select sum(difference) from resident.pending_change), 0);
   if skipped < page.total then
     -- counted_blocks() with a running total, in one pass
     select b.high_created_at, b.high_id, skipped - (b.up_to - b.row_count)
@@ -50,7 +50,7 @@ begin
         lag(b.low_created_at, 1, 'infinity'::timestamp) over newest as high_created_at,
         lag(b.low_id, 1, 9223372036854775807) over newest as high_id,
         sum(b.row_count + coalesce(n.difference, 0)) over newest as up_to
-      from resident.block b left join resident.noted_differences() n on n.block_id = b.id
+      from resident.block b left join resident.pending_differences() n on n.block_id = b.id
       window newest as (order by b.low_created_at desc, b.low_id desc)
     ) b
     where b.up_to > skipped

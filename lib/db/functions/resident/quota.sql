@@ -15,23 +15,23 @@ begin
 end
 $$;
 
-create or replace function resident.daily_misses() returns integer language sql immutable return 200;
+create or replace function resident.daily_unknown_numbers() returns integer language sql immutable return 200;
 
 -- In how many seconds there is room for this many more, when what was read longest ago is a day old.
-create or replace function resident.seconds_to_room(partner text, agreed integer, room integer, of_misses boolean) returns integer
+create or replace function resident.seconds_to_room(partner text, agreed integer, room integer, of_unknown_numbers boolean) returns integer
 language sql stable
 set search_path = resident, pg_temp as $$
   select ceil(extract(epoch from max(since) + interval '1 day' - now()))::integer
   from (
     select since,
-      sum(sum(case when of_misses then misses else residents end)) over (order by since desc) as since_then
+      sum(sum(case when of_unknown_numbers then unknown_numbers else residents end)) over (order by since desc) as since_then
     from resident.read_count where partner_id = partner and since > now() - interval '1 day' group by since
   ) spans
   where since_then + room > agreed
 $$;
 
 -- Fails if the partner's agreement has no room for this many residents more within a day, or, by number, if the limit of
--- misses has none. The detail says in how many seconds there is room; of residents first how many are left, and no
+-- unknown_numbers has none. The detail says in how many seconds there is room; of residents first how many are left, and no
 -- seconds for a page of more than the agreement has, which a page of more than all agreed ones never has.
 create or replace function resident.check_reads(partner text, by_number boolean, room integer default 1, counted integer default 0)
 returns bigint
@@ -42,16 +42,16 @@ declare
   made record;
   remaining bigint;
 begin
-  select coalesce(sum(residents), 0) as residents, coalesce(sum(misses), 0) as misses into made from resident.read_count
+  select coalesce(sum(residents), 0) as residents, coalesce(sum(unknown_numbers), 0) as unknown_numbers into made from resident.read_count
   where partner_id = partner and since > now() - interval '1 day';
   if made.residents + room > agreed then
     remaining := greatest(0, agreed - made.residents + counted);
     raise exception using errcode = 'MI431', message = 'more residents than agreed', detail = format('%s %s', remaining,
       case when counted <= agreed or remaining = 0 then resident.seconds_to_room(partner, agreed, room, false) end);
   end if;
-  if by_number and made.misses + room > resident.daily_misses() then
+  if by_number and made.unknown_numbers + room > resident.daily_unknown_numbers() then
     raise exception using errcode = 'MI429', message = 'too many searches for numbers that do not exist',
-      detail = resident.seconds_to_room(partner, resident.daily_misses(), room, true)::text;
+      detail = resident.seconds_to_room(partner, resident.daily_unknown_numbers(), room, true)::text;
   end if;
   return agreed - made.residents;
 end
@@ -69,7 +69,7 @@ $$;
 -- concurrent ones share what is left: a hundred at once read 10,000 residents. Above the agreed look-ups, it raises a
 -- notice, which the calling function logs.
 create or replace function resident.count_read(
-  partner text, key text, shown integer, skipped bigint, by_number boolean default false, is_miss boolean default false
+  partner text, key text, shown integer, skipped bigint, by_number boolean default false, is_unknown boolean default false
 ) returns void
 language plpgsql volatile
 set search_path = resident, pg_temp as $$
@@ -81,16 +81,16 @@ declare
   made integer;
 begin
   update resident.read_count
-  set residents = residents + read, look_ups = look_ups + looked_up, misses = misses + is_miss::integer
+  set residents = residents + read, look_ups = look_ups + looked_up, unknown_numbers = unknown_numbers + is_unknown::integer
   where id = (
     select id from resident.read_count where partner_id = partner and since = this_span limit 1 for update skip locked);
   if not found then
-    insert into resident.read_count (partner_id, since, residents, look_ups, misses)
-    values (partner, this_span, read, looked_up, is_miss::integer);
+    insert into resident.read_count (partner_id, since, residents, look_ups, unknown_numbers)
+    values (partner, this_span, read, looked_up, is_unknown::integer);
   end if;
-  if resident.check_reads(partner, is_miss, 0, read) < 10000 or is_miss then
+  if resident.check_reads(partner, is_unknown, 0, read) < 10000 or is_unknown then
     perform pg_advisory_xact_lock(7206315 /* partnerReads */, hashtext(partner));
-    perform resident.check_reads(partner, is_miss, 0, read);
+    perform resident.check_reads(partner, is_unknown, 0, read);
   end if;
   if looked_up > 0 then
     agreed := (select 10 * p.look_ups_per_minute from partner.partner p where p.id = partner);

@@ -1,25 +1,25 @@
 -- Verifies what a citizen states about a resident: one answer per field, true or false, never a stored value.
 
--- Most mismatches within 24 hours: of a number, for all partners together, and of a partner.
-create or replace function resident.mismatch_limits(out per_number integer, out per_partner integer)
+-- Most verifications with a wrong value within 24 hours: of a number, for all partners together, and of a partner.
+create or replace function resident.failed_verification_limits(out per_number integer, out per_partner integer)
 language sql immutable
 begin atomic
   select 10, 1000;
 end;
 
 -- Fails if the number or the partner has reached its limit; the detail says in how many seconds that ends.
-create or replace function resident.check_mismatches(partner text, number bytea) returns void
+create or replace function resident.check_failed_verifications(partner text, number bytea) returns void
 language plpgsql volatile
 set search_path = resident, pg_temp as $$
 declare
   most record;
   ends timestamptz;
 begin
-  select * into most from resident.mismatch_limits();
+  select * into most from resident.failed_verification_limits();
   ends := greatest(
-    (select made_at from resident.mismatch where nik_digest = number and made_at > now() - interval '1 day'
+    (select made_at from resident.failed_verification where nik_digest = number and made_at > now() - interval '1 day'
       order by made_at desc offset most.per_number - 1 limit 1),
-    (select made_at from resident.mismatch where partner_id = partner and made_at > now() - interval '1 day'
+    (select made_at from resident.failed_verification where partner_id = partner and made_at > now() - interval '1 day'
       order by made_at desc offset most.per_partner - 1 limit 1)
   ) + interval '1 day';
   if ends is not null then
@@ -30,19 +30,19 @@ end
 $$;
 
 -- Waits for other verifications with wrong values of the partner, so that concurrent ones share the limit.
-create or replace function resident.count_mismatch(partner text, number bytea) returns void
+create or replace function resident.count_failed_verification(partner text, number bytea) returns void
 language plpgsql volatile
 set search_path = resident, pg_temp as $$
 begin
-  perform pg_advisory_xact_lock(7206312 /* partnerMismatch */, hashtext(partner));
-  perform resident.check_mismatches(partner, number);
-  insert into resident.mismatch (partner_id, nik_digest) values (partner, number);
+  perform pg_advisory_xact_lock(7206312 /* partnerVerification */, hashtext(partner));
+  perform resident.check_failed_verifications(partner, number);
+  insert into resident.failed_verification (partner_id, nik_digest) values (partner, number);
 end
 $$;
 
 -- Compares the claims, by column, with the resident who has the NIK. Verifications of one NIK run one after another, and
--- are refused once it has too many mismatches: even the right value gets no answer then. A number that nobody has is a
--- mismatch like any other, so that nothing tells the two apart.
+-- are refused once too many have failed: even the right value gets no answer then. A number that nobody has
+-- fails like any other, so that nothing tells the two apart.
 create or replace function resident.verify(
   nik text, claims json, partner_id text, key_id text, request_id text, nik_digest bytea, pepper_version integer,
   purpose text default null, case_reference text default null, user_reference text default null
@@ -66,8 +66,8 @@ begin
   end if;
   perform resident.check_purpose(partner_id, key_id, purpose);
   perform resident.check_reads(partner_id, false);
-  perform pg_advisory_xact_lock(7206311 /* numberMismatch */, hashtext(encode(nik_digest, 'hex')));
-  perform resident.check_mismatches(partner_id, nik_digest);
+  perform pg_advisory_xact_lock(7206311 /* numberVerification */, hashtext(encode(nik_digest, 'hex')));
+  perform resident.check_failed_verifications(partner_id, nik_digest);
   select * into known from resident.resident r where r.nik = verify.nik;
   stored := row_to_json(case when known.id is null then resident.nobody() else known end);
   -- In a statement of its own: the planner would leave out what a number that nobody has does not need, and the time tells.
@@ -84,7 +84,7 @@ begin
       cross join lateral (select known.id is not null and one <> '' and one = other as is_same) compared
   ) judged;
   if not is_match then
-    perform resident.count_mismatch(partner_id, nik_digest);
+    perform resident.count_failed_verification(partner_id, nik_digest);
   end if;
   perform resident.count_read(partner_id, key_id, 0, 0, true);
   perform audit.record_read((partner_id, key_id, request_id, purpose, case_reference, user_reference), 'verify',

@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
+import { countSubstrings, refreshFrequentSubstrings } from "#lib/resident/upkeep.ts";
 import { addReader } from "../../../steps/residents/reader.ts";
 import { fillResidents } from "../resident-database.ts";
 import type { Parts, Sizes } from "./sizes.ts";
@@ -14,12 +14,12 @@ const addPartners = (owner: postgres.Sql) =>
        select 'key-' || n, 'partner-' || n % 200, sha256(int8send(n)), '{resident:read,resident:number,resident:verify}',
          case when n >= 200 then now() end
        from generate_series(0, 999) n;
-       insert into resident.read_count (partner_id, since, residents, look_ups, misses)
+       insert into resident.read_count (partner_id, since, residents, look_ups, unknown_numbers)
        select 'partner-' || p, date_bin('10 minutes', now() - span * interval '10 minutes', 'epoch'), 100, 50, 0
        from generate_series(0, 9) p, generate_series(0, 160) span, generate_series(1, 4) at_once;
-       insert into resident.read_count (partner_id, since, residents, look_ups, misses)
-       select 'p', since, residents, look_ups, misses from resident.read_count where partner_id = 'partner-1';
-       insert into resident.mismatch (partner_id, nik_digest, made_at)
+       insert into resident.read_count (partner_id, since, residents, look_ups, unknown_numbers)
+       select 'p', since, residents, look_ups, unknown_numbers from resident.read_count where partner_id = 'partner-1';
+       insert into resident.failed_verification (partner_id, nik_digest, made_at)
        select 'partner-' || p, sha256(int8send(p * 10000 + n)), now() - n * interval '2 minutes'
        from generate_series(0, 9) p, generate_series(0, 900) n`,
     )
@@ -33,10 +33,10 @@ export const addResidents = async (
   onStep: (step: string) => void,
 ): Promise<void> => {
   await fillResidents(owner, residents, onStep);
-  onStep("profiles");
-  await refreshVocabulary(owner);
-  while ((await profileBlocks(owner)) > 0);
-  await owner`vacuum (analyze) resident.name_profile`;
+  onStep("substring counts");
+  await refreshFrequentSubstrings(owner);
+  while ((await countSubstrings(owner)) > 0);
+  await owner`vacuum (analyze) resident.substring_count`;
   await addPartners(owner);
   await addReader(owner);
   await owner`
@@ -48,7 +48,7 @@ export const addResidents = async (
     "partner.partner",
     "partner.api_key",
     "resident.read_count",
-    "resident.mismatch",
+    "resident.failed_verification",
     "tourism.photo",
   ])
     await owner.unsafe(`vacuum (analyze) ${table}`);

@@ -27,7 +27,7 @@ export const importing = (stage: Stage): Work => {
     async prepare() {
       before = await count();
       // so that each import ends with the same: strings are chosen anew when many residents came
-      await asAdmin(stage, (sql) => sql`update resident.vocabulary set row_count = 0`);
+      await asAdmin(stage, (sql) => sql`update resident.substring_generation set row_count = 0`);
       made += rowsPerFile;
       const rows = Array.from({ length: rowsPerFile }, (_, n) => inventResident(made + n));
       writeFileSync(file, residentCsv(rows));

@@ -1,5 +1,5 @@
--- Maintenance of profiles and trigrams. Names are read from the database, counted, and stored as profiles. If a block
--- changes meanwhile, its version changes too, so that the profile is not valid.
+-- Maintenance of substring counts and trigrams. Names are read from the database, and how many have each substring is stored. If a block
+-- changes meanwhile, its version changes too, so that its counts are not valid.
 
 -- Counts names whose stored form differs from this server's, as after an ICU upgrade: searches do not find them.
 create or replace function resident.count_outdated_names() returns bigint
@@ -27,14 +27,14 @@ set search_path = resident, pg_temp
 -- a string instead of BEGIN ATOMIC, so that the index can be recreated
 as $$ select gin_clean_pending_list('resident.resident_name_trigrams') $$;
 
--- Lists blocks of one cluster without a valid profile, newest first, as these are read most. Omits blocks with pending
+-- Lists blocks of one cluster without valid counts, newest first, as these are read most. Omits blocks with pending
 -- changes and those that will be split.
 create or replace function resident.list_stale_blocks(most integer) returns table (block_id integer)
 language sql stable security definer
 set search_path = resident, pg_temp
 begin atomic
   with stale as (
-    select b.id, b.low_created_at, b.low_id from resident.counted_blocks() b, resident.vocabulary v
+    select b.id, b.low_created_at, b.low_id from resident.counted_blocks() b, resident.substring_generation v
     where b.valid_generation >= v.generation is not true and not b.is_changed
       and b.row_count < 4 * resident.block_target((select sum(row_count) from resident.block))
   )
@@ -71,9 +71,9 @@ begin
 end
 $$;
 
--- Stores the profiles of blocks of one cluster. `blocks` contains [id, version] pairs; `terms` contains for each string
+-- Stores the substring counts of blocks of one cluster. `blocks` contains [id, version] pairs; `terms` contains for each string
 -- the number of names by block: {"siti": [12, 0, 7]}.
-create or replace function resident.store_profiles(blocks json, generation integer, terms json) returns void
+create or replace function resident.store_substring_counts(blocks json, generation integer, terms json) returns void
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
 declare
@@ -82,26 +82,26 @@ declare
     select (b->>0)::integer % 128 + 1 from json_array_elements(blocks) with ordinality x (b, place) order by place);
 begin
   perform resident.begin_upkeep();
-  insert into resident.name_profile as stored (term, cluster, counts)
+  insert into resident.substring_count as stored (term, cluster, counts)
   select coalesce(s.term, k.term), own_cluster,
     resident.with_counts(coalesce(k.counts, array_fill(0, array[128])), places, s.counts)
   from (
     select key collate "C" as term, translate(value::text, '[]', '{}')::integer[] as counts from json_each(terms)
   ) s full join (
-    select term, counts from resident.name_profile where cluster = own_cluster
+    select term, counts from resident.substring_count where cluster = own_cluster
   ) k on k.term = s.term
   on conflict (term, cluster) do update set counts = excluded.counts where stored.counts <> excluded.counts;
 
   update resident.block b
-  set profiled_version = (pair->>1)::bigint, profile_generation = store_profiles.generation
+  set counted_version = (pair->>1)::bigint, counted_generation = store_substring_counts.generation
   from json_array_elements(blocks) pair
   where b.id = (pair->>0)::integer;
 end
 $$;
 
--- Returns a block's names, the longer strings that its profile counts, and the counts, from one snapshot. No row if the
--- profile is not valid.
-create or replace function resident.read_profile(block_id integer)
+-- Returns a block's names, the longer strings that are counted, and the counts, from one snapshot. No row if the
+-- counts are not valid.
+create or replace function resident.read_substring_counts(block_id integer)
 returns table (names json, terms json, counts json)
 language plpgsql stable security definer
 set search_path = resident, pg_temp
@@ -111,8 +111,8 @@ as $$
 begin
   return query
     with known as materialized (
-      select f.term from resident.frequent_term f, resident.block b
-      where b.id = block_id and f.generation <= b.profile_generation
+      select f.term from resident.frequent_substring f, resident.block b
+      where b.id = block_id and f.generation <= b.counted_generation
     )
     select coalesce((
         select json_agg(r.name_search) from resident.resident r
@@ -121,7 +121,7 @@ begin
       ), '[]'),
       coalesce((select json_agg(k.term) from known k), '[]'),
       coalesce((
-        select json_object_agg(p.term, p.counts[b.id % 128 + 1]) from resident.name_profile p
+        select json_object_agg(p.term, p.counts[b.id % 128 + 1]) from resident.substring_count p
         where p.cluster = b.id / 128 and p.counts[b.id % 128 + 1] > 0
           and (length(p.term) <= 2 or p.term in (select k.term from known k))
       ), '{}')
@@ -138,20 +138,20 @@ end;
 
 create or replace function resident.read_status() returns table (
   residents bigint, blocks bigint, biggest_block integer, pending_changes bigint,
-  stale_profiles bigint, frequent_terms bigint, profile_bytes bigint
+  uncounted_blocks bigint, frequent_substrings bigint, substring_bytes bigint
 )
 language sql stable security definer
 set search_path = resident, pg_temp
 begin atomic
   select sum(b.row_count), count(*), max(b.row_count),
-    (select count(*) from resident.noted_change),
+    (select count(*) from resident.pending_change),
     count(*) filter (where b.valid_generation >= v.generation is not true),
-    (select count(*) from resident.frequent_term),
-    pg_total_relation_size('resident.name_profile')
-  from resident.counted_blocks() b, resident.vocabulary v;
+    (select count(*) from resident.frequent_substring),
+    pg_total_relation_size('resident.substring_count')
+  from resident.counted_blocks() b, resident.substring_generation v;
 end;
 
-grant execute on function resident.list_stale_blocks, resident.read_names, resident.store_profiles to
+grant execute on function resident.list_stale_blocks, resident.read_names, resident.store_substring_counts to
   municipal_maintenance, municipal_importer;
-grant execute on function resident.read_profile, resident.read_status, resident.choose_blocks,
+grant execute on function resident.read_substring_counts, resident.read_status, resident.choose_blocks,
   resident.merge_trigrams, resident.count_outdated_names, resident.refresh_names to municipal_maintenance;

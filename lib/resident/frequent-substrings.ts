@@ -31,7 +31,11 @@ const stringsOf = (name: string, length: number, known: ReadonlySet<string> | un
  * @param minimum names of the sample that must contain a string.
  * @param limit maximum number of strings; the most frequent ones are chosen.
  */
-export const chooseVocabulary = (names: readonly string[], minimum: number, limit: number): string[] => {
+export const chooseFrequentSubstrings = (
+  names: readonly string[],
+  minimum: number,
+  limit: number,
+): string[] => {
   const chosen: [string, number][] = [];
   let known: Set<string> | undefined;
   for (let length = 3; length <= maxLength && known?.size !== 0; length++) {
