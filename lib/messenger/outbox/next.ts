@@ -188,7 +188,7 @@ export interface Explained {
 export const explainQueue = (sql: postgres.ISql, restrictions: Restrictions, ids: readonly string[]) => {
   const { isOn, isReachable, isContact, isAllowed, isFree, firstOfNumber } = conditions(sql, restrictions);
   const isInLine = sql`${isFree} and state = 'PENDING' and expires_at > now() and not_before <= now()
-    and (not line.allowed or ${isAllowed}) and (not line.reachable or ${isReachable})`;
+    and (not combination.allowed or ${isAllowed}) and (not combination.reachable or ${isReachable})`;
   return sql<Explained[]>`
     with recursive mine (queue, reader, up_to) as materialized (${queuesOf(sql, [restrictions.account], restrictions.newContactsUpTo)}),
     senders (sender) as (${walkSenders(sql, sql`is_open and held_until is null`)}), asked as materialized (
@@ -201,15 +201,16 @@ export const explainQueue = (sql: postgres.ISql, restrictions: Restrictions, ids
       select lane, count(*)::int as count from messaging.message 
       where is_open and state = 'SENDING' and account = ${restrictions.account} group by lane
     ), heads as materialized (
-      select line.*, head.priority as head_priority, head.seq as head_seq
-      from (select distinct allowed, reachable from asked where "isLinedUp") line cross join lateral (
+      -- for each combination of restrictions among those asked about: the first message that may be taken under the same ones
+      select combination.*, head.priority as head_priority, head.seq as head_seq
+      from (select distinct allowed, reachable from asked where "isLinedUp") combination cross join lateral (
         select of_sender.* from senders s cross join mine
           cross join unnest(string_to_array('code,upload,other', ',')) of_lane
           cross join lateral (
             select priority, seq from messaging.message waiting
             where is_open and held_until is null and waiting.sender = s.sender and waiting.queue = mine.queue and lane = of_lane
               -- as the sender, which reads no further in the queue of a pool
-              and priority <= case when line.allowed then up_to else ${leastUrgent} end and ${isInLine}
+              and priority <= case when combination.allowed then up_to else ${leastUrgent} end and ${isInLine}
             order by priority, seq limit 1) of_sender
         order by priority, seq limit 1) head
     )
