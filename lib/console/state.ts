@@ -9,7 +9,7 @@ import {
   type Depth,
   findPause,
   listDepths,
-  type QueueFigures,
+  type QueueMetrics,
   readQueue,
 } from "#lib/messenger/outbox/depth.ts";
 import { listSenders } from "#lib/messenger/outbox/list.ts";
@@ -81,7 +81,7 @@ interface Outbox extends Unresolved {
   /** When sending stopped because the account sent too fast. */
   readonly stoppedSince: Date | null;
   readonly queue: readonly Depth[];
-  readonly due: QueueFigures | undefined;
+  readonly due: QueueMetrics | undefined;
   /** The latest, newest first, or those that match the operator's search. */
   readonly messages: readonly MessageSummary[];
   readonly accounts: readonly AccountSummary[];

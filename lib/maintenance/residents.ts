@@ -35,7 +35,7 @@ const waiting: Step = {
   name: "resident-waiting",
   async work(sql) {
     const rows = await countChanges(sql);
-    log.info("maintenance figures", { pending_changes: rows });
+    log.info("maintenance metrics", { pending_changes: rows });
     return { rows, more: false };
   },
 };

@@ -16,7 +16,7 @@ import { whatsAppChannel } from "#lib/channels/whatsapp/whatsapp-channel.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
 import type { Account } from "./account/account.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Counts } from "./metrics.ts";
 import { payloadStore } from "./outbox/payload.ts";
 import { applyReceipt, markUndecryptable } from "./outbox/receipt.ts";
 import { retryUntilDone } from "./outbox/retry.ts";
@@ -47,13 +47,13 @@ export interface ChannelOptions {
   readonly findSettings: <C extends keyof SettingsOf>(account: string, channel: C) => Promise<SettingsOf[C]>;
   /** Which addresses such an account may reach; by default all but those of metadata services: an operator has chosen it. */
   readonly connector?: buildConnector.connector | undefined;
-  readonly metrics: Pick<Metrics, "onUndecryptable">;
 }
 
 interface Term {
   readonly account: Account;
   readonly epoch: number;
   readonly signal: AbortSignal;
+  readonly counts: Counts;
   readonly onInbound: (inbound: Inbound) => Promise<void>;
   readonly onLimits: (announced: Limits) => void;
 }
@@ -62,8 +62,8 @@ interface Term {
 const logged = () => {};
 
 const openWhatsApp = async (options: ChannelOptions, term: Term): Promise<OpenChannel> => {
-  const { sql, encryption, platform: settings, metrics } = options;
-  const { account, epoch, signal, onInbound, onLimits } = term;
+  const { sql, encryption, platform: settings } = options;
+  const { account, epoch, signal, counts, onInbound, onLimits } = term;
   const payloads = payloadStore(sql, encryption);
   const auth = await openAuthState({ sql, encryption, account: account.id, epoch });
   const loginHolds = openLoginHolds(sql, account.id);
@@ -74,7 +74,7 @@ const openWhatsApp = async (options: ChannelOptions, term: Term): Promise<OpenCh
     void retryUntilDone(async () => {
       if (kind !== "undecryptable")
         await applyReceipt(sql, account.id, id, kind === "delivered" ? "DELIVERED" : "READ");
-      else if (await markUndecryptable(sql, id)) metrics.onUndecryptable();
+      else if (await markUndecryptable(sql, id)) counts.count("undecryptable");
     }, signal).catch(logged);
   });
   whatsApp.on("limits", onLimits);

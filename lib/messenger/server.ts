@@ -73,7 +73,6 @@ export interface ServerOptions {
   /** The state of the WhatsApp connection, while pairing with the QR code. */
   readonly findConnection: () => Record<string, unknown>;
   readonly checkHealth: () => Promise<Health>;
-  readonly renderMetrics: () => Promise<{ contentType: string; text: string }>;
   readonly timeouts?: { readonly receiveMs: number; readonly idleMs: number };
 }
 
@@ -127,7 +126,7 @@ const toFault = (error: unknown): ApiError => {
   return new ApiError(internal);
 };
 
-/** Builds the HTTP server for the send endpoints, the health check and the metrics. It does not listen yet. */
+/** Builds the HTTP server for the send endpoints, and the health check. It does not listen yet. */
 export const buildServer = (options: ServerOptions): FastifyInstance => {
   const { receiveMs, idleMs } = options.timeouts ?? { receiveMs: receiveTimeoutMs, idleMs: idleTimeoutMs };
   const server = Fastify({
@@ -234,9 +233,5 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
 
   // always 200: restarting the task does not fix an unavailable database or platform
   server.get("/health", async () => ({ process: true, ...(await options.checkHealth()) }));
-  server.get("/metrics", async (_, reply) => {
-    const { contentType, text } = await options.renderMetrics();
-    return reply.type(contentType).send(text);
-  });
   return server;
 };

@@ -3,10 +3,8 @@ import type { buildConnector } from "undici";
 import type { Inbound } from "#lib/channels/channel.ts";
 import { convertImage } from "#lib/channels/compress-image.ts";
 import type { WhatsAppSettings } from "#lib/channels/whatsapp/settings.ts";
-import type { WhatsApp } from "#lib/channels/whatsapp/whatsapp.ts";
 import { newMessageId } from "#lib/channels/whatsapp/whatsapp-channel.ts";
 import { isDatabaseUp } from "#lib/db/outage.ts";
-import { steadyNow } from "#lib/deadline.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
 import { isOptedOut } from "#lib/notification/opt-out.ts";
 import { accept, acceptBatch } from "./accept/acceptance.ts";
@@ -19,7 +17,6 @@ import { runCallbacks } from "./callback/callbacks.ts";
 import type { Schedule } from "./callback/event.ts";
 import { applyEvents } from "./channel-events.ts";
 import { runLeaderElection } from "./leader.ts";
-import { startMetrics } from "./metrics.ts";
 import type { ChannelOptions } from "./open-channel.ts";
 import { buildConsole, type OperatorConsoleOptions } from "./operator-console.ts";
 import { cancel } from "./outbox/cancel.ts";
@@ -67,8 +64,8 @@ export interface TaskOptions extends OperatorConsoleOptions {
 
 export interface Task {
   readonly url: string;
-  /** The WhatsApp connection of an account, by default that of a new stage, while this task leads it. */
-  findWhatsApp(account?: number): WhatsApp | undefined;
+  /** What this task has of an account, by default that of a new stage, while it leads it. */
+  findLeadership(account?: number): Leadership | undefined;
   /**
    * Closes the WhatsApp connection first, so that another task can lead; accepts messages until clients no
    * longer resolve its address; then answers the requests in progress and disconnects from the database.
@@ -106,7 +103,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
   const leaderships = new Map<number, Leadership>();
   const watched = new Wakeup();
   const notify = () => watched.notify();
-  const findWhatsApp = (account: number = firstAccount) => leaderships.get(account)?.whatsApp;
+  const findLeadership = (account: number = firstAccount) => leaderships.get(account);
   const stopping = new AbortController();
   const payloads = payloadStore(sql, encryption);
   const acceptance = {
@@ -118,16 +115,8 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     notify,
   };
   const store = openIntake(sql);
-  const metrics = startMetrics(
-    sql,
-    () => leaderships.size > 0,
-    () => [...leaderships.values()].some(({ pacing }) => pacing.isLimited(steadyNow())),
-  );
   const handleInbound = (inbound: Inbound, signal: AbortSignal) =>
-    readReplies({
-      ...{ sql, findPepper: options.findPepper, newId: newMessageId, signal, notify },
-      onReaction: metrics.onReaction,
-    })(inbound);
+    readReplies({ sql, findPepper: options.findPepper, newId: newMessageId, signal, notify })(inbound);
   const server = buildServer({
     findTokens,
     accept: (submission, inline, signal) =>
@@ -156,9 +145,8 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     },
     cancel: (id, sender) => cancel(sql, id, sender),
     applyEvents: (events) => applyEvents(sql, events, (inbound) => handleInbound(inbound, stopping.signal)),
-    findConnection: () => ({ ...(findWhatsApp()?.state() ?? { kind: "closed" }) }),
+    findConnection: () => ({ ...(findLeadership()?.whatsApp?.state() ?? { kind: "closed" }) }),
     checkHealth: () => checkHealth(sql, leaderships),
-    renderMetrics: () => metrics.render(),
   });
   const desk = openBulkDesk({
     sql: bulkSql,
@@ -172,7 +160,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
   const openFrom = new OpenFrom();
   const election = runLeaderElection({
     connect: (onClose) => connect(messengerPools.election, onClose),
-    lead: leadTerm({ ...options, sql, metrics, openFrom, leaderships, onInbound: handleInbound }),
+    lead: leadTerm({ ...options, sql, openFrom, leaderships, onInbound: handleInbound }),
     keepUp: async (signal) => {
       await Promise.all([runRetention(sql, signal), runRelease(sql, notify, signal)]);
     },
@@ -180,9 +168,8 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
   });
   const senders = () => new Map([...leaderships].map(([id, { wakeup }]) => [id, wakeup]));
   const watching = runWatch({ sql, senders, openFrom, wakeup: watched, signal: stopping.signal });
-  const { onCallback } = metrics;
   const calling = runCallbacks({
-    ...{ ...options, sql, onCallback, signal: stopping.signal },
+    ...{ ...options, sql, signal: stopping.signal },
     connector: options.callbackConnector ?? connector,
   });
   const stop = async (unresolved?: Promise<unknown>) => {
@@ -194,7 +181,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     await Promise.all([sql, bulkSql, consoleSql].map((pool) => pool.end({ timeout: 1 })));
   };
   try {
-    return { url: await server.listen({ host, port }), findWhatsApp, stop };
+    return { url: await server.listen({ host, port }), findLeadership, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -6,8 +6,7 @@ import { log } from "#lib/log.ts";
 import { channels } from "#lib/messaging/channel.ts";
 import { isOptedOut } from "#lib/notification/opt-out.ts";
 import { type Account, recordConnection, recordNumber } from "./account/account.ts";
-import { reportFigures, SendCounter } from "./figures.ts";
-import type { Metrics } from "./metrics.ts";
+import { Counts, reportMetrics } from "./metrics.ts";
 import { type ChannelOptions, type Link, openChannel } from "./open-channel.ts";
 import type { OpenFrom } from "./outbox/next.ts";
 import { payloadStore } from "./outbox/payload.ts";
@@ -30,18 +29,18 @@ export interface Leadership {
   readonly whatsApp: WhatsApp | undefined;
   readonly channel: Channel;
   readonly pacing: Pacing;
+  readonly counts: Counts;
   /** Wakes its sender. */
   readonly wakeup: Wakeup;
 }
 
-export interface TermOptions extends Omit<ChannelOptions, "metrics"> {
+export interface TermOptions extends ChannelOptions {
   readonly sql: postgres.Sql;
   /** Of WhatsApp. */
   readonly pace: Pace;
   readonly findPepper: () => Promise<Pepper>;
   /** Handles what persons send to the city's numbers. */
   readonly onInbound: (inbound: Inbound, signal: AbortSignal) => Promise<void>;
-  readonly metrics: Metrics;
   readonly openFrom: OpenFrom;
   /** Of the accounts that this task leads, by id. */
   readonly leaderships: Map<number, Leadership>;
@@ -58,17 +57,17 @@ const logged = () => {};
  * is shared with another account but the database.
  */
 export const leadTerm = (options: TermOptions) => {
-  const { sql, encryption, findPepper, metrics, leaderships } = options;
+  const { sql, encryption, findPepper, leaderships } = options;
   const payloads = payloadStore(sql, encryption);
   return async (account: Account, epoch: number, signal: AbortSignal): Promise<void> => {
     const pacing = new Pacing(paceOf(options.pace, account.channel));
+    const counts = new Counts();
     const { channel, link, whatsApp, start } = await openChannel(options, {
-      ...{ account, epoch, signal },
+      ...{ account, epoch, signal, counts },
       onInbound: (inbound) => options.onInbound(inbound, signal),
       onLimits: (announced) => void learnAnnouncement(limits, announced).catch(logged),
     });
     const limits = { sql, channel, pacing, signal };
-    const counter = new SendCounter();
     const wakeup = new Wakeup();
     let connections = 0;
     link.on("state", (state) => {
@@ -77,7 +76,7 @@ export const leadTerm = (options: TermOptions) => {
       void retryUntilDone(record, signal).catch(logged);
       if (state.kind !== "open") return;
       connections += 1;
-      if (connections > 1) metrics.onReconnect();
+      if (connections > 1) counts.count("reconnects");
       pacing.startRamp(steadyNow());
       // nothing is sent from another number at the pace of the former
       const number = numberOf(account, state.as);
@@ -96,14 +95,11 @@ export const leadTerm = (options: TermOptions) => {
     // ends the connection as soon as the lead is lost, whatever is in progress
     const end = () => void link.stop();
     signal.addEventListener("abort", end, { once: true });
-    leaderships.set(account.id, { account, link, whatsApp, channel, pacing, wakeup });
+    leaderships.set(account.id, { account, link, whatsApp, channel, pacing, counts, wakeup });
     try {
       if (signal.aborted) return;
       start();
-      const onOutcome: Metrics["onOutcome"] = (outcome, ms) => {
-        metrics.onOutcome(outcome, ms);
-        counter.count(outcome);
-      };
+      const onOutcome = (outcome: "sent" | "failed" | "retried") => counts.count(outcome);
       const sender = { sql, account: account.id, epoch, channel, pacing, wakeup, signal, onOutcome };
       await Promise.all([
         runSender({
@@ -116,7 +112,7 @@ export const leadTerm = (options: TermOptions) => {
           isOptedOut: async (phone) => isOptedOut(sql, await findPepper(), phone),
         }),
         watchLimits(limits),
-        reportFigures({ sql, account, link, pacing, counter }, signal),
+        reportMetrics({ sql, account, link, pacing, counts }, signal),
       ]);
     } finally {
       leaderships.delete(account.id);

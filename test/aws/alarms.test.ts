@@ -22,7 +22,14 @@ const subjectOf = ({ Dimensions = [] }: Properties): string =>
   }).join("");
 
 /** A figure with its statistic, such as `Sum(Errors of maintainFunction)`, and its period in minutes. */
-const figureOf = ({ MetricName, Statistic, ExtendedStatistic, Period, Metrics, ...alarm }: Properties) => {
+const cloudWatchMetric = ({
+  MetricName,
+  Statistic,
+  ExtendedStatistic,
+  Period,
+  Metrics,
+  ...alarm
+}: Properties) => {
   if (!Metrics)
     return {
       figure: `${Statistic ?? ExtendedStatistic}(${MetricName}${subjectOf(alarm)})`,
@@ -46,7 +53,7 @@ type Row = readonly [name: string, rings: string, when: string, silence: string,
 
 const rowOf = (alarm: Properties): Row => {
   const { AlarmName, ComparisonOperator, Threshold, EvaluationPeriods, TreatMissingData } = alarm;
-  const { figure, minutes } = figureOf(alarm);
+  const { figure, minutes } = cloudWatchMetric(alarm);
   return [
     AlarmName.replace("municipal-test-", ""),
     `${signs[ComparisonOperator] ?? ComparisonOperator} ${Number(Threshold.toFixed(3))}`,

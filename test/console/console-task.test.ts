@@ -19,7 +19,7 @@ stageEachTest();
 
 test("the console of a running task says why a message waits, and opts its number out and in again", async () => {
   const task = await start();
-  await expect.poll(() => task.findWhatsApp()?.state().kind).toBe("pairing");
+  await expect.poll(() => task.findLeadership()?.whatsApp?.state().kind).toBe("pairing");
   await submit(task, {});
   const { read, press } = await openConsole(task);
   const page = await read();
@@ -52,7 +52,7 @@ test("the console counts from when WhatsApp was last connected, also while it is
   await expect.poll(down).toEqual([{ since: expect.any(Date) }]);
   await database.admin`update messaging.account set down_since = down_since - interval '10 minutes'`;
   const before = platform.sockets.everOpened;
-  await expect.poll(() => task.findWhatsApp()?.state().kind).toBe("connecting");
+  await expect.poll(() => task.findLeadership()?.whatsApp?.state().kind).toBe("connecting");
   expect(await read()).toContain("10 min ago");
   platform.comeBack();
   await untilOpen(task);

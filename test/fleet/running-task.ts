@@ -3,6 +3,7 @@ import type postgres from "postgres";
 import { beforeEach, expect, onTestFinished, vi } from "vitest";
 import type { WhatsAppSettings } from "#lib/channels/whatsapp/settings.ts";
 import { type PageName, pageNames, pathOfPage } from "#lib/console/page.ts";
+import { steadyNow } from "#lib/deadline.ts";
 import type { Accepted, MessageState } from "#lib/messaging/submission.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace, type Pace } from "#lib/messenger/send/pace.ts";
@@ -92,14 +93,11 @@ export const ask = async (task: Task, path: string, init: RequestInit = {}) => {
   const response = await fetch(`${task.url}${path}`, { ...init, headers });
   return { status: response.status, json: (await response.json()) as never };
 };
-const counted =
-  /^messenger_(?:sends_total\{outcome="|new_contacts_)?(sent|failed|retried|limited|undecryptable|reconnects)\S* (\d+)$/gm;
-/** Reads the metrics that are not 0: how many sends had each outcome, and others. */
-export const metricsOf = async (task: Task): Promise<Record<string, number>> => {
-  const lines = (await (await fetch(`${task.url}/metrics`)).text()).matchAll(counted);
-  return Object.fromEntries(
-    [...lines].map(([, name, value]) => [name, Number(value)]).filter(([, value]) => value !== 0),
-  );
+/** The metrics of its account that are not 0: how many sends had each outcome, and others. */
+export const metricsOf = (task: Task): Record<string, number> => {
+  const { counts, pacing } = task.findLeadership() ?? expect.fail("the task does not lead");
+  const metrics = { ...counts.totals, limited: pacing.isLimited(steadyNow()) ? 1 : 0 };
+  return Object.fromEntries(Object.entries(metrics).filter(([, value]) => value !== 0));
 };
 export const json = (body: unknown) => ({
   method: "POST",
@@ -154,13 +152,13 @@ export const readConsole = async (task: Task): Promise<string> => {
 };
 
 export const untilKind = (task: Task, kind: string) =>
-  expect.poll(() => task.findWhatsApp()?.state().kind).toBe(kind);
+  expect.poll(() => task.findLeadership()?.whatsApp?.state().kind).toBe(kind);
 
 export const untilOpen = async (task: Task, on: Platform = platform) => {
-  await expect.poll(() => task.findWhatsApp()?.state().kind).toMatch(/pairing|open/);
-  const state = task.findWhatsApp()?.state();
+  await expect.poll(() => task.findLeadership()?.whatsApp?.state().kind).toMatch(/pairing|open/);
+  const state = task.findLeadership()?.whatsApp?.state();
   if (state?.kind === "pairing") await on.scan(state.qr);
-  await expect.poll(() => task.findWhatsApp()?.state().kind).toBe("open");
+  await expect.poll(() => task.findLeadership()?.whatsApp?.state().kind).toBe("open");
 };
 export const startOpen = async () => {
   const task = await start();

@@ -75,7 +75,7 @@ export type StageAccount = Awaited<ReturnType<typeof addAccounts>>[number];
 const linkAll = async (assignment: Assignment, accounts: readonly StageAccount[]): Promise<void> => {
   const task = await startTask(taskOptions(assignment));
   const link = async ({ id, scan }: StageAccount) => {
-    const state = () => task.findWhatsApp(id)?.state();
+    const state = () => task.findLeadership(id)?.whatsApp?.state();
     await until("an account shows a code", () => state()?.kind === "pairing", 300_000);
     const shown = state();
     if (shown?.kind === "pairing") await scan(shown.qr);

@@ -22,12 +22,12 @@ const addAccount = async ({ pool = "city", state = "active" } = {}) => {
 };
 type Other = Awaited<ReturnType<typeof addAccount>>;
 
-const kindOf = (task: Task, account: number) => task.findWhatsApp(account)?.state().kind;
+const kindOf = (task: Task, account: number) => task.findLeadership(account)?.whatsApp?.state().kind;
 
 /** Links the account by a scan with its number. */
 const link = async (task: Task, { id, scan }: Other) => {
   await expect.poll(() => kindOf(task, id)).toMatch(/pairing|open/);
-  const state = task.findWhatsApp(id)?.state();
+  const state = task.findLeadership(id)?.whatsApp?.state();
   if (state?.kind === "pairing") await scan(state.qr);
   await expect.poll(() => kindOf(task, id)).toBe("open");
 };
@@ -150,7 +150,7 @@ test("tasks share the accounts, and one that ends leaves its own to the other", 
   const other = await addAccount();
   const first = await startBoth(other);
   const next = await running.start(noPace);
-  const ledBy = (task: Task) => [1, other.id].filter((id) => task.findWhatsApp(id));
+  const ledBy = (task: Task) => [1, other.id].filter((id) => task.findLeadership(id)?.whatsApp);
   await expect.poll(() => [ledBy(first).length, ledBy(next).length]).toEqual([1, 1]);
   await first.stop();
   await expect.poll(() => ledBy(next)).toEqual([1, other.id]);
@@ -177,7 +177,7 @@ test("a second account that is linked to the same number sends nothing", async (
   const other = await addAccount();
   const task = await running.startOpen();
   await expect.poll(() => kindOf(task, other.id)).toBe("pairing");
-  const state = task.findWhatsApp(other.id)?.state();
+  const state = task.findLeadership(other.id)?.whatsApp?.state();
   if (state?.kind === "pairing") await running.platform.scan(state.qr);
   await expect.poll(() => kindOf(task, other.id)).toBe("open");
   await sendToAll(task);
@@ -193,7 +193,7 @@ test("an account that was linked before and is linked to another's number sends 
   const console = await running.openConsole(task);
   await console.press("unlink?account=second", { confirmation: en.unlinking.word });
   await expect.poll(() => kindOf(task, other.id)).toBe("pairing");
-  const state = task.findWhatsApp(other.id)?.state();
+  const state = task.findLeadership(other.id)?.whatsApp?.state();
   if (state?.kind === "pairing") await running.platform.scan(state.qr);
   await expect.poll(() => kindOf(task, other.id)).toBe("open");
   await sendToAll(task);
@@ -204,7 +204,7 @@ test("an account that is retired is no longer connected", async () => {
   const other = await addAccount();
   const task = await startBoth(other);
   await running.database.admin`update messaging.account set state = 'retired' where id = ${other.id}`;
-  await expect.poll(() => task.findWhatsApp(other.id)).toBeUndefined();
+  await expect.poll(() => task.findLeadership(other.id)?.whatsApp).toBeUndefined();
   await sendToAll(task);
   for (const phone of contacts) expect(sendersTo(phone)).not.toContain(lidOf(other));
   onTestFinished(() => expect(running.platform.faults).toEqual([]));

@@ -61,7 +61,7 @@ describe("when the platform", () => {
     const task = await start(noPace, { pairsByItself: true });
     await untilOpen(task);
     platform.disconnect(401);
-    await expect.poll(() => task.findWhatsApp()?.state().kind).toBe("pairing");
+    await expect.poll(() => task.findLeadership()?.whatsApp?.state().kind).toBe("pairing");
     const { id } = await submit(task, {});
     await untilOpen(task);
     await eventually(task, id, "READ");

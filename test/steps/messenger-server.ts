@@ -13,7 +13,6 @@ export const buildEmptyServer = (more: Partial<ServerOptions> = {}) => {
     applyEvents: async () => undefined,
     findConnection: () => ({}),
     checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
-    renderMetrics: async () => ({ contentType: "text/plain", text: "" }),
     ...more,
   });
   onTestFinished(() => server.close());

@@ -10,10 +10,10 @@ import type { Capacity } from "../capacity.ts";
 import type { Config } from "../config.ts";
 import type { AlarmRow } from "../constructs/alarms.ts";
 import type { NodeFunction } from "../constructs/node-function.ts";
-import { figuresOf, isExplained, legacySystems } from "./function-figures.ts";
+import { isExplained, legacySystems, metricsOf } from "./function-metrics.ts";
 import {
   authorizerFailures,
-  figureOf,
+  cloudWatchMetric,
   moreThanAgreed,
   tooManyGuesses,
   upstreamFailures,
@@ -36,7 +36,7 @@ export const gatewayMetric = (stage: string, { name }: Api, metricName: string, 
 /** All 5xx, including the gateway's own, except those with another explanation. */
 export const unexplained = (stage: string, api: Api): MathExpression => {
   const explained = new Map(
-    api.routes.flatMap(({ fn }) => figuresOf(fn).filter(isExplained)).map((figure) => [figure.name, figure]),
+    api.routes.flatMap(({ fn }) => metricsOf(fn).filter(isExplained)).map((figure) => [figure.name, figure]),
   );
   const known = [...explained.values()].map((figure, index) => [`known${index}`, figure] as const);
   return new MathExpression({
@@ -44,7 +44,9 @@ export const unexplained = (stage: string, api: Api): MathExpression => {
     expression: ["FILL(all, 0)", ...known.map(([id]) => `FILL(${id}, 0)`)].join(" - "),
     usingMetrics: {
       all: gatewayMetric(stage, api, "5XXError", "Sum"),
-      ...Object.fromEntries(known.map(([id, figure]) => [id, figureOf(stage, figure, "Sum", minutes)])),
+      ...Object.fromEntries(
+        known.map(([id, figure]) => [id, cloudWatchMetric(stage, figure, "Sum", minutes)]),
+      ),
     },
     period,
   });
@@ -78,7 +80,7 @@ const upstreamDown = (stage: string, system: LegacySystem): AlarmRow => ({
   name: `${legacySystems[system].replaceAll(" ", "-")}-down`,
   section: "legacy-system-down",
   says: `The ${legacySystems[system]} is unavailable or returns invalid responses: employee endpoints that need it fail.`,
-  metric: figureOf(stage, upstreamFailures(system), "Sum", minutes),
+  metric: cloudWatchMetric(stage, upstreamFailures(system), "Sum", minutes),
   rings: { atLeast: 5 },
   periods: 2,
 });
@@ -203,13 +205,13 @@ export const apiAlarms = (
   {
     name: "authorizers-fail",
     says: "Callers with valid credentials are rejected, because the credentials cannot be checked.",
-    metric: figureOf(stage, authorizerFailures, "Sum", minutes),
+    metric: cloudWatchMetric(stage, authorizerFailures, "Sum", minutes),
     rings: { atLeast: 3 },
   },
   {
     name: "numbers-guessed",
     says: "Within a day, a partner has searched for 200 numbers that no resident has, or has reached a limit of verifications with wrong values, and may be guessing.",
-    metric: figureOf(stage, tooManyGuesses, "Sum", minutes),
+    metric: cloudWatchMetric(stage, tooManyGuesses, "Sum", minutes),
     rings: { atLeast: 1 },
   },
   {
@@ -217,7 +219,7 @@ export const apiAlarms = (
     says: "A partner looks up more residents than its agreement allows for, or has reached its limit of residents in 24 hours, and may be copying the register.",
     section: "partner-exceeds-its-agreement",
     // longer than the ten minutes in which look-ups are added up, so that it stays on while the partner continues
-    metric: figureOf(stage, moreThanAgreed, "Sum", 15),
+    metric: cloudWatchMetric(stage, moreThanAgreed, "Sum", 15),
     rings: { atLeast: 1 },
   },
   ...(Object.keys(legacySystems) as LegacySystem[]).map((system) => upstreamDown(stage, system)),

@@ -4,8 +4,8 @@ import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { Api } from "../api.ts";
 import type { Server } from "../constructs/database.ts";
 import { gatewayMetric, unexplained } from "./api-alarms.ts";
-import { databaseFailures, figureOf } from "./log-metric.ts";
-import { messengerMetric } from "./messenger-alarms.ts";
+import { cloudWatchMetric, databaseFailures } from "./log-metric.ts";
+import { messengerStatistic } from "./messenger-alarms.ts";
 
 export interface DashboardParts {
   readonly stage: string;
@@ -69,13 +69,13 @@ const serverGraphs = (server: Server): Readonly<Record<string, readonly cloudwat
 /** One page in the order in which an operator looks: what callers notice first, then possible causes. */
 export const dashboardRows = (parts: DashboardParts): cloudwatch.IWidget[][] => {
   const { stage, alarms, server, maintenance, deadLetters, version } = parts;
-  const messenger = (figure: Parameters<typeof messengerMetric>[1], statistic: string) =>
-    messengerMetric(stage, figure, statistic);
+  const messenger = (metric: Parameters<typeof messengerStatistic>[1], statistic: string) =>
+    messengerStatistic(stage, metric, statistic);
   return [
     [new cloudwatch.AlarmStatusWidget({ title: "Alarms", alarms: [...alarms], width: pageWidth, height: 6 })],
     ...section("APIs", apiGraphs(parts)),
     ...section("Database", {
-      "Requests that it failed": [figureOf(stage, databaseFailures, "Sum", 5)],
+      "Requests that it failed": [cloudWatchMetric(stage, databaseFailures, "Sum", 5)],
       ...serverGraphs(server),
     }),
     ...section("Messenger", {

@@ -5,7 +5,7 @@ import type { Config } from "../config.ts";
 import type { AlarmRow } from "../constructs/alarms.ts";
 import { copiesMade } from "../constructs/backup-copy.ts";
 import type { Server } from "../constructs/database.ts";
-import { databaseFailures, figureOf, missingConnections } from "./log-metric.ts";
+import { cloudWatchMetric, databaseFailures, missingConnections } from "./log-metric.ts";
 
 const minutes = 5;
 const period = Duration.minutes(minutes);
@@ -121,14 +121,14 @@ export const databaseAlarms = (server: Server, config: Config): AlarmRow[] => {
       name: "database-unreachable",
       section: "database-down",
       says: "Requests fail because the database does not respond: residents, tourism, logins and keys are affected.",
-      metric: figureOf(config.stage, databaseFailures, "Sum", minutes),
+      metric: cloudWatchMetric(config.stage, databaseFailures, "Sum", minutes),
       rings: { atLeast: 5 },
     },
     {
       name: "connections-missing",
       section: "database-connections",
       says: "Requests are rejected because every database connection of their function's role is in use.",
-      metric: figureOf(config.stage, missingConnections, "Sum", minutes),
+      metric: cloudWatchMetric(config.stage, missingConnections, "Sum", minutes),
       rings: { atLeast: 1 },
     },
     ...(watched ? capacity(watched, capacityOf(config).connections) : []),

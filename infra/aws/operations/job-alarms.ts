@@ -2,7 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { AlarmRow } from "../constructs/alarms.ts";
-import { figureOf, pendingChanges, requestFailures } from "./log-metric.ts";
+import { cloudWatchMetric, pendingChanges, requestFailures } from "./log-metric.ts";
 
 const quarter = { period: Duration.minutes(15) };
 
@@ -27,14 +27,14 @@ export const jobAlarms = (stage: string, maintenance: IFunction, deadLetters: IQ
   {
     name: "changes-wait",
     says: "Residents change faster than maintenance applies the changes: lists and searches get slow, and then fail.",
-    metric: figureOf(stage, pendingChanges, "Maximum", 5),
+    metric: cloudWatchMetric(stage, pendingChanges, "Maximum", 5),
     // a list adds them up in about 0.2 s; at 2 million it exceeds its limit of 2 s
     rings: { atLeast: 200_000 },
   },
   {
     name: "notifications-fail",
     says: "Notifications that other systems ask for, such as one-time codes, are not sent.",
-    metric: figureOf(stage, requestFailures, "Sum", 5),
+    metric: cloudWatchMetric(stage, requestFailures, "Sum", 5),
     rings: { atLeast: 1 },
   },
   {

@@ -3,7 +3,7 @@ import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { FilterPattern, type ILogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { badBoundary } from "#lib/errors/table.ts";
-import type { Figures } from "#lib/messenger/figures.ts";
+import type { Metrics } from "#lib/messenger/metrics.ts";
 import type { LegacySystem } from "#lib/routes/route.ts";
 
 /**
@@ -55,16 +55,16 @@ export const requestFailures = count("RequestFailures", '{ $.level = "error" && 
 /** Changes of residents that wait to be applied when maintenance begins (`lib/maintenance/residents.ts`). */
 export const pendingChanges: LogMetric = {
   name: "PendingChanges",
-  pattern: '{ $.message = "maintenance figures" && $.pending_changes >= 0 }',
+  pattern: '{ $.message = "maintenance metrics" && $.pending_changes >= 0 }',
   value: "$.pending_changes",
 };
 
-/** The metrics that the messenger logs once a minute (`lib/messenger/figures.ts`). */
-export const messengerFigure = (figure: keyof Figures): LogMetric => ({
-  name: `Messenger-${figure}`,
+/** The metrics that the messenger logs once a minute (`lib/messenger/metrics.ts`). */
+export const messengerMetric = (metric: keyof Metrics): LogMetric => ({
+  name: `Messenger-${metric}`,
   // a line without the field is not a data point
-  pattern: `{ $.message = "figures" && $.${figure} >= 0 }`,
-  value: `$.${figure}`,
+  pattern: `{ $.message = "metrics" && $.${metric} >= 0 }`,
+  value: `$.${metric}`,
 });
 
 const namespace = (stage: string) => `municipal/${stage}`;
@@ -79,7 +79,12 @@ export const extract = (scope: Construct, id: string, stage: string, logGroup: I
     metricValue: of.value,
   });
 
-export const figureOf = (stage: string, { name }: LogMetric, statistic: string, minutes: number): Metric =>
+export const cloudWatchMetric = (
+  stage: string,
+  { name }: LogMetric,
+  statistic: string,
+  minutes: number,
+): Metric =>
   new Metric({
     namespace: namespace(stage),
     metricName: name,

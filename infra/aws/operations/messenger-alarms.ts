@@ -2,14 +2,14 @@ import { Duration } from "aws-cdk-lib";
 import { MathExpression } from "aws-cdk-lib/aws-cloudwatch";
 import type { FargateService } from "aws-cdk-lib/aws-ecs";
 import { passkeyRequired } from "#lib/channels/whatsapp/codes.ts";
-import type { Figures } from "#lib/messenger/figures.ts";
+import type { Metrics } from "#lib/messenger/metrics.ts";
 import { tooOldSeconds } from "#lib/messenger/outbox/depth.ts";
 import type { Config } from "../config.ts";
 import type { AlarmRow } from "../constructs/alarms.ts";
-import { figureOf, messengerFigure } from "./log-metric.ts";
+import { cloudWatchMetric, messengerMetric } from "./log-metric.ts";
 
 /** The metrics that alarms and the dashboard read. */
-export const usedFigures = [
+export const usedMetrics = [
   ...([
     "connected",
     "unlinked",
@@ -21,11 +21,11 @@ export const usedFigures = [
     "pending",
   ] as const),
   ...(["oldest_seconds", "oldest_urgent_seconds", "callback_seconds", "sent", "failed"] as const),
-] satisfies (keyof Figures)[];
-type UsedFigure = (typeof usedFigures)[number];
+] satisfies (keyof Metrics)[];
+type UsedMetric = (typeof usedMetrics)[number];
 
-export const messengerMetric = (stage: string, figure: UsedFigure, statistic: string, minutes = 5) =>
-  figureOf(stage, messengerFigure(figure), statistic, minutes);
+export const messengerStatistic = (stage: string, metric: UsedMetric, statistic: string, minutes = 5) =>
+  cloudWatchMetric(stage, messengerMetric(metric), statistic, minutes);
 
 /** @see https://docs.aws.amazon.com/AmazonECS/latest/developerguide/cloudwatch-metrics.html */
 const missingTask = (service: FargateService, tasks: number): AlarmRow => ({
@@ -46,8 +46,8 @@ export const messengerAlarms = (
   { stage, messengerTasks }: Pick<Config, "stage" | "messengerTasks">,
   service: FargateService,
 ): AlarmRow[] => {
-  const of = (figure: UsedFigure, statistic: string, minutes?: number) =>
-    messengerMetric(stage, figure, statistic, minutes);
+  const of = (metric: UsedMetric, statistic: string, minutes?: number) =>
+    messengerStatistic(stage, metric, statistic, minutes);
   return [
     {
       name: "messenger-silent",

@@ -15,10 +15,10 @@ import { Protection } from "../constructs/protection.ts";
 import { apiAlarms, certificateAlarms, probeAlarm } from "../operations/api-alarms.ts";
 import { dashboardRows } from "../operations/dashboard.ts";
 import { databaseAlarms } from "../operations/database-alarms.ts";
-import { figuresOf } from "../operations/function-figures.ts";
+import { metricsOf } from "../operations/function-metrics.ts";
 import { jobAlarms } from "../operations/job-alarms.ts";
-import { extract, messengerFigure } from "../operations/log-metric.ts";
-import { messengerAlarms, usedFigures } from "../operations/messenger-alarms.ts";
+import { extract, messengerMetric } from "../operations/log-metric.ts";
+import { messengerAlarms, usedMetrics } from "../operations/messenger-alarms.ts";
 import type { ApiStack } from "./api.ts";
 import type { DataStack } from "./data.ts";
 import type { JobsStack } from "./jobs.ts";
@@ -99,9 +99,9 @@ export class OperationsStack extends Stack {
   /** Extracts metrics from the logs of the functions and the messenger. */
   #count(stage: string, functions: readonly NodeFunction[], messengerLog: ILogGroup) {
     for (const { fn, lambda, node } of functions)
-      for (const figure of figuresOf(fn))
-        extract(this, `${node.id}-${figure.name}`, stage, lambda.logGroup, figure);
-    for (const figure of usedFigures)
-      extract(this, `Messenger-${figure}`, stage, messengerLog, messengerFigure(figure));
+      for (const metric of metricsOf(fn))
+        extract(this, `${node.id}-${metric.name}`, stage, lambda.logGroup, metric);
+    for (const metric of usedMetrics)
+      extract(this, `Messenger-${metric}`, stage, messengerLog, messengerMetric(metric));
   }
 }

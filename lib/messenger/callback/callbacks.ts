@@ -36,7 +36,6 @@ export interface CallbackOptions {
   /** Which addresses may be called; only the public web by default. */
   readonly connector?: buildConnector.connector | undefined;
   readonly schedule?: Schedule | undefined;
-  readonly onCallback: (outcome: "accepted" | "failed") => void;
   readonly signal: AbortSignal;
 }
 
@@ -63,7 +62,7 @@ const bodyOf = ({ message }: Event): string =>
  * in order, each until its address accepts it, for 24 hours. Each task does this; a claim keeps an event from the others.
  */
 export const runCallbacks = async (options: CallbackOptions): Promise<void> => {
-  const { sql, encryption, signal, onCallback, schedule = defaultSchedule } = options;
+  const { sql, encryption, signal, schedule = defaultSchedule } = options;
   const agent = new Agent({ connect: options.connector ?? guardConnector(), allowH2: false, pipelining: 1 });
   const wakeup = new Wakeup();
   /** By address: one that does not answer delays its own events only. */
@@ -81,7 +80,6 @@ export const runCallbacks = async (options: CallbackOptions): Promise<void> => {
   const deliver = async (event: Event): Promise<void> => {
     const failure = await attempt(event);
     if (failure && signal.aborted) return releaseEvent(sql, event);
-    onCallback(failure ? "failed" : "accepted");
     if (!failure) return completeEvent(sql, event);
     log.warn("a callback failed", { sender: event.sender, event: event.id, reason: failure.reason });
     if (failure.status !== gone) return failEvent(sql, event, failure, schedule);

@@ -15,7 +15,7 @@ export const listDepths = (sql: postgres.ISql) => sql<Depth[]>`
   from messaging.message where is_open group by state order by state`;
 
 /** The state of the queue. Ages are those of the oldest message since it was due; 0 for an empty queue. */
-export interface QueueFigures {
+export interface QueueMetrics {
   readonly pending: number;
   readonly sending: number;
   readonly oldest_seconds: number;
@@ -32,8 +32,8 @@ export interface QueueFigures {
  */
 export const tooOldSeconds = { urgent: 600, any: 86_400, callback: 3_600 };
 
-export const readQueue = async (sql: postgres.ISql): Promise<QueueFigures | undefined> => {
-  const [row] = await sql<QueueFigures[]>`
+export const readQueue = async (sql: postgres.ISql): Promise<QueueMetrics | undefined> => {
+  const [row] = await sql<QueueMetrics[]>`
     with due as (
       select state, priority, extract(epoch from now() - greatest(accepted_at, not_before))::float8 as age
       from messaging.message where is_open and not_before <= now()

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import type { Inbound } from "#lib/channels/channel.ts";
+import { log } from "#lib/log.ts";
 import { Submission } from "#lib/messaging/submission.ts";
 import { setPreference, type Wish } from "#lib/notification/opt-out.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
@@ -19,7 +20,6 @@ export interface ReplyOptions {
   readonly newId: () => string;
   /** Wakes the sender. */
   readonly notify: () => void;
-  readonly onReaction: (reaction: Reaction) => void;
   readonly signal: AbortSignal;
 }
 
@@ -101,13 +101,13 @@ const react = async (options: ReplyOptions, inbound: Inbound): Promise<Reaction 
 export const readReplies =
   (options: ReplyOptions) =>
   async (inbound: Inbound): Promise<void> => {
-    const { signal, notify, onReaction } = options;
+    const { signal, notify } = options;
     let isDone = false;
     await retryUntilDone(async () => {
       const reaction = await react(options, inbound);
       isDone = true;
       if (!reaction) return;
-      onReaction(reaction);
+      log.info("a message from a person", { reaction });
       notify();
     }, signal);
     if (!isDone) signal.throwIfAborted();

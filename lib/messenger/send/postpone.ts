@@ -61,10 +61,10 @@ export const postpone = async (options: SenderOptions, message: Outgoing, error:
   const common = isUnsendable ? undefined : findCommonCause(options, message, error);
   if (!common && (isUnsendable || failedEarly + 1 >= maxFailedEarly)) {
     await retryUntilDone(() => markFailed(sql, message, reasonOf(error)), signal);
-    return onOutcome?.("failed", 0);
+    return onOutcome?.("failed");
   }
   const back = common ?? { cost: "attempt" as const, delaySeconds: firstDelaySeconds * 2 ** failedEarly };
   holdBack(options, message, back.delaySeconds);
   await retryUntilDone(() => returnToQueue(sql, message, back), signal);
-  onOutcome?.("retried", 0);
+  onOutcome?.("retried");
 };

@@ -47,7 +47,7 @@ export interface SenderOptions {
   readonly poolEveryMs?: number | undefined;
   readonly signal: AbortSignal;
   /** Receives each outcome, for the metrics. */
-  readonly onOutcome?: (outcome: "sent" | "failed" | "retried", ms: number) => void;
+  readonly onOutcome?: (outcome: "sent" | "failed" | "retried") => void;
 }
 
 const idleMs = 500;
@@ -116,7 +116,6 @@ const settle = async (
 /** @throws the error of a send that failed before its frame left. */
 const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint8Array) => {
   const { channel, pacing, onOutcome } = options;
-  const started = performance.now();
   const verdict = await channel.send(payload, message).catch((error: unknown) => {
     if (error instanceof ChannelFailure && error.reason === "not-registered")
       return { outcome: "rejected", code: "not_registered" } as const;
@@ -124,11 +123,10 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
     log.warn("send got no answer", { id: message.id, attempts: message.attempts, error });
     return undefined;
   });
-  const ms = performance.now() - started;
   // without an answer too: the frame may have left
   pacing.recordSend(message.phone, message.isNewContact && verdict?.outcome === "acked", steadyNow());
   await settle(options, message, verdict).then(
-    (settled) => onOutcome?.(settled, ms),
+    (settled) => onOutcome?.(settled),
     (error: unknown) =>
       leaveUnclear(options, message, error).catch((again: unknown) => {
         // a rejection would say that nothing has left
@@ -149,7 +147,7 @@ const endUnwanted = async (options: SenderOptions, message: Outgoing): Promise<b
   if (priority < priorities.reminder || !(await isOptedOut(phone))) return false;
   const mark = countEarlierSends(message) > 0 ? markUnclear : markFailed;
   await retryUntilDone(() => mark(sql, message, reasons.optedOut), signal);
-  onOutcome?.("failed", 0);
+  onOutcome?.("failed");
   return true;
 };
 
@@ -207,7 +205,7 @@ const attempt = async (options: SenderOptions, message: Outgoing): Promise<void>
   const address = await lookUp(options, message);
   if (address === undefined) {
     await markFailed(sql, message, reasons.notRegistered);
-    return onOutcome?.("failed", 0);
+    return onOutcome?.("failed");
   }
   const payload = await prepare(options, message, address);
   if (isUpload(message)) outages.end("media");

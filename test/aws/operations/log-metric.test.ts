@@ -1,12 +1,12 @@
 import postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { figuresOf } from "../../../infra/aws/operations/function-figures.ts";
+import { metricsOf } from "../../../infra/aws/operations/function-metrics.ts";
 import {
   authorizerFailures,
   badBoundaries,
   databaseFailures,
   type LogMetric,
-  messengerFigure,
+  messengerMetric,
   missingConnections,
   moreThanAgreed,
   pendingChanges,
@@ -14,7 +14,7 @@ import {
   tooManyGuesses,
   upstreamFailures,
 } from "../../../infra/aws/operations/log-metric.ts";
-import { usedFigures } from "../../../infra/aws/operations/messenger-alarms.ts";
+import { usedMetrics } from "../../../infra/aws/operations/messenger-alarms.ts";
 import { useDeliveringCity } from "../../steps/city/delivering-city.ts";
 import { withCityDatabase } from "../../steps/city/own-city.ts";
 import { employeeClient } from "../../steps/employee.ts";
@@ -37,11 +37,11 @@ const setFailureMode = (url: string, failureMode: string) =>
   fetch(`${url}/mood`, { method: "PUT", body: failureMode });
 
 test("the messenger's log line contains each metric as a number", () => {
-  const [line] = own.logged().filter(({ message }) => message === "figures");
-  for (const figure of usedFigures) {
-    const { pattern, value } = messengerFigure(figure);
-    expect([figure, matches(pattern, line)]).toEqual([figure, true]);
-    expect(value).toBe(`$.${figure}`);
+  const [line] = own.logged().filter(({ message }) => message === "metrics");
+  for (const metric of usedMetrics) {
+    const { pattern, value } = messengerMetric(metric);
+    expect([metric, matches(pattern, line)]).toEqual([metric, true]);
+    expect(value).toBe(`$.${metric}`);
   }
 });
 
@@ -153,7 +153,7 @@ test("a search of a partner that has missed too often is counted", async () => {
 });
 
 test("each function's log has filters only for what it can contain", () => {
-  const names = (fn: string) => figuresOf(fn).map(({ name }) => name);
+  const names = (fn: string) => metricsOf(fn).map(({ name }) => name);
   expect(names("tourism/gallery")).toEqual(["DatabaseFailures", "MissingConnections"]);
   expect(names("resident/search")).toEqual([
     "DatabaseFailures",

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { figuresOf } from "../../../infra/aws/operations/function-figures.ts";
+import { metricsOf } from "../../../infra/aws/operations/function-metrics.ts";
 import { useOwnCity, withCityDatabase } from "../../steps/city/own-city.ts";
 import { partnersOf } from "../../steps/residents/partners.ts";
 import { insertSeries } from "../../steps/residents/resident-series.ts";
@@ -23,7 +23,7 @@ const alarm = readTemplate(composeWith({ stage: "test" }).operations)
 
 /** Whether the log raises the alarm, by its definition: a sum of one period, which CloudWatch computes every minute. */
 const rings = (fn: string) => {
-  const figure = figuresOf(fn).find(({ name }) => name === alarm?.MetricName);
+  const figure = metricsOf(fn).find(({ name }) => name === alarm?.MetricName);
   expect(alarm).toMatchObject({
     ...{ Statistic: "Sum", EvaluationPeriods: 1, ComparisonOperator: "GreaterThanOrEqualToThreshold" },
   });

@@ -28,7 +28,7 @@ const whileLinked = async (
   const task = await start(pace, to);
   await untilOpen(task, to);
   await work(task);
-  await task.findWhatsApp()?.unlink();
+  await task.findLeadership()?.whatsApp?.unlink();
   await task.stop();
 };
 

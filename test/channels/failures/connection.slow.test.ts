@@ -20,7 +20,7 @@ import {
   untilOpen,
 } from "../../fleet/running-task.ts";
 import { expectShown, type Shown } from "./expect-shown.ts";
-import { figuresOf } from "./link-figures.ts";
+import { figuresOf } from "./link-metrics.ts";
 
 stageEachTest();
 
@@ -103,11 +103,11 @@ test.each(rows)(
     platform.behave(failureMode);
     const { logins } = platform.sockets;
     platform.disconnect("drop");
-    await expect.poll(() => first.findWhatsApp()?.state()).toMatchObject({ kind, code });
+    await expect.poll(() => first.findLeadership()?.whatsApp?.state()).toMatchObject({ kind, code });
     const { id } = await submit(first, {});
     expect(await (await openConsole(first)).read()).toContain(says);
     await expectShown(first, id, { ...waits, alerts: [alert] });
-    const state = first.findWhatsApp()?.state();
+    const state = first.findLeadership()?.whatsApp?.state();
     if (state?.kind === "closed")
       expect(state.retryAt && +state.retryAt - +state.since).toBeGreaterThan(7_190_000);
     expect(await figuresOf(first)).toEqual(figures);
@@ -115,7 +115,7 @@ test.each(rows)(
     await first.stop();
 
     const second = await start(noPace, settings);
-    await expect.poll(() => second.findWhatsApp()?.state()).toMatchObject({ kind, code });
+    await expect.poll(() => second.findLeadership()?.whatsApp?.state()).toMatchObject({ kind, code });
     await expectShown(second, id, { ...waits, alerts: [alert] });
     expect(platform.sockets.logins - logins).toBe(1);
 
@@ -168,7 +168,7 @@ test.each([
   platform.behave(failureMode);
   platform.disconnect(reason);
   await expect
-    .poll(() => task.findWhatsApp()?.state())
+    .poll(() => task.findLeadership()?.whatsApp?.state())
     .toMatchObject({ kind: "closed", code: expect.any(Number) });
   const console = await openConsole(task);
   await expect.poll(console.read).toContain(says);
@@ -180,7 +180,7 @@ test.each([
     disconnected: 1,
     passkey: 0,
   });
-  const state = task.findWhatsApp()?.state();
+  const state = task.findLeadership()?.whatsApp?.state();
   expect(state?.kind === "closed" && state.retryAt && +state.retryAt - +state.since).toBeGreaterThan(290_000);
 });
 
@@ -235,7 +235,7 @@ describe("a version that is too old", () => {
     platform.behave({});
     const warn = vi.spyOn(log, "warn");
     onTestFinished(() => warn.mockRestore());
-    await task.findWhatsApp()?.unlink();
+    await task.findLeadership()?.whatsApp?.unlink();
     await untilKind(task, "pairing");
     // a look-up that nobody ends gives up by itself, with a TimeoutError
     const error = expect.objectContaining({ name: "AbortError" });
@@ -249,7 +249,7 @@ test("logins that are resumed before their hold is stored are not held at the ne
   platform.behave({ receipts: ["read"], loginFailure: { code: 403, logins: 1 } });
   platform.disconnect("drop");
   await untilKind(task, "stopped");
-  await task.findWhatsApp()?.logins.resume();
+  await task.findLeadership()?.whatsApp?.logins.resume();
   await untilKind(task, "open");
   expect(await sql`select hold_code from messaging.account`).toEqual([{ hold_code: null }]);
 });

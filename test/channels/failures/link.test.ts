@@ -12,7 +12,7 @@ import {
   untilKind,
   untilOpen,
 } from "../../fleet/running-task.ts";
-import { figuresOf } from "./link-figures.ts";
+import { figuresOf } from "./link-metrics.ts";
 
 stageEachTest();
 
@@ -47,7 +47,7 @@ describe("a passkey that is demanded while linking", () => {
   /** Scans the code of a task that pairs. */
   const scan = async (task: Task) => {
     await untilKind(task, "pairing");
-    const state = task.findWhatsApp()?.state();
+    const state = task.findLeadership()?.whatsApp?.state();
     await expect(platform.scan(state?.kind === "pairing" ? state.qr : "")).rejects.toThrow("passkey");
     const console = await openConsole(task);
     await expect.poll(console.read, { timeout: 5_000 }).toContain(banner);
@@ -78,7 +78,7 @@ describe("a passkey that is demanded while linking", () => {
     await platform.until(() => platform.sockets.logins > logins + 1, 30_000);
     await untilKind(task, "pairing");
     expect(await console.read()).toContain(banner);
-    await task.findWhatsApp()?.unlink();
+    await task.findLeadership()?.whatsApp?.unlink();
     await untilKind(task, "pairing");
     expect(await console.read()).not.toContain(banner);
   });

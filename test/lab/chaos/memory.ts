@@ -57,10 +57,8 @@ const readMemory = async ({ fleet }: Scene, sent: number): Promise<MemorySample>
   }
 };
 
-const readSent = async (task: Pool): Promise<number> => {
-  const { body } = await task.request({ method: "GET", path: "/metrics" });
-  return Number(/messenger_sends_total\{outcome="sent"\} (\d+)/.exec(await body.text())?.[1] ?? 0);
-};
+const readSent = async ({ sql }: Scene): Promise<number> =>
+  (await sql<{ sent: number }[]>`select count(sent_at)::int as sent from messaging.message`)[0]?.sent ?? 0;
 
 const post = async (task: Pool, headers: Record<string, string>, body: string | Buffer): Promise<number> => {
   const answer = await task.request({ method: "POST", path: "/messages", headers, body });
@@ -104,7 +102,7 @@ const sendTexts = async (
   const working = Promise.all(Array.from({ length: atOnce }, work));
   while (sent < messages) {
     await Promise.race([setTimeout(100), working.then(() => setTimeout(100))]);
-    sent = await readSent(task);
+    sent = await readSent(scene);
     if (sent >= (messages / steps) * samples.length) await take(sent);
   }
   await working;

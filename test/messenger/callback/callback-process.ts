@@ -17,6 +17,5 @@ await runCallbacks({
   encryption: encryptionWith(encryptionKey),
   connector: loopback,
   schedule,
-  onCallback: () => {},
   signal: new AbortController().signal,
 });

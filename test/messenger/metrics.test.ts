@@ -2,7 +2,7 @@ import postgres from "postgres";
 import { describe, expect, test } from "vitest";
 import type { ConnectionState } from "#lib/channels/channel.ts";
 import { steadyNow } from "#lib/deadline.ts";
-import { type Figures, readFigures, reportFigures, SendCounter } from "#lib/messenger/figures.ts";
+import { Counts, type Metrics, readMetrics, reportMetrics } from "#lib/messenger/metrics.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { captureLog } from "../console/console-browser.ts";
@@ -16,17 +16,17 @@ const newPacing = () => new Pacing(noPace, unusedAccount);
 interface Sources {
   state?: ConnectionState;
   pacing?: Pacing;
-  counter?: SendCounter;
+  counts?: Counts;
 }
 
 const read = (
   sql: postgres.Sql,
-  { state = open, pacing = newPacing(), counter = new SendCounter() }: Sources = {},
-) => readFigures({ sql, account, link: { state: () => state, on: () => () => {} }, pacing, counter });
+  { state = open, pacing = newPacing(), counts = new Counts() }: Sources = {},
+) => readMetrics({ sql, account, link: { state: () => state, on: () => () => {} }, pacing, counts });
 
 const connect = async () => (await createMessengerDatabase()).connect(2);
 
-describe("the figures of the queue", () => {
+describe("the metrics of the queue", () => {
   test("count due messages, with a separate age for urgent ones", async () => {
     const sql = await connect();
     await sql`
@@ -74,6 +74,8 @@ describe("the figures of the queue", () => {
       sent: 0,
       failed: 0,
       retried: 0,
+      undecryptable: 0,
+      reconnects: 0,
     });
   });
 });
@@ -100,13 +102,13 @@ test.each([
 test.each([
   ["stopped", { kind: "stopped", code: 403, since: new Date() }, "rejected"],
   ["asked for a passkey", { kind: "pairing", qr: "q", passkey: true, since: new Date() }, "passkey"],
-] satisfies [string, ConnectionState, keyof Figures][])(
+] satisfies [string, ConnectionState, keyof Metrics][])(
   "the figures are logged at once when the connection is %s, not only every minute",
   async (_, state, figure) => {
     const sql = await connect();
     const lines = captureLog();
     const figures = () =>
-      lines.map((line) => JSON.parse(line)).filter(({ message }) => message === "figures");
+      lines.map((line) => JSON.parse(line)).filter(({ message }) => message === "metrics");
     let current: ConnectionState = open;
     let change = (_: ConnectionState) => {};
     const whatsApp = {
@@ -117,8 +119,8 @@ test.each([
       },
     };
     const end = new AbortController();
-    const reporting = reportFigures(
-      { sql, account, link: whatsApp as never, pacing: newPacing(), counter: new SendCounter() },
+    const reporting = reportMetrics(
+      { sql, account, link: whatsApp as never, pacing: newPacing(), counts: new Counts() },
       end.signal,
     );
     await expect.poll(() => figures().length).toBe(1);
@@ -153,8 +155,8 @@ test("what is left of the platform's cap on new contacts is reported, and 0 make
 
 test("sends are counted between two reports", async () => {
   const sql = await connect();
-  const counter = new SendCounter();
-  for (const outcome of ["sent", "sent", "failed", "retried"] as const) counter.count(outcome);
-  expect(await read(sql, { counter })).toMatchObject({ sent: 2, failed: 1, retried: 1 });
-  expect(await read(sql, { counter })).toMatchObject({ sent: 0, failed: 0, retried: 0 });
+  const counts = new Counts();
+  for (const outcome of ["sent", "sent", "failed", "retried"] as const) counts.count(outcome);
+  expect(await read(sql, { counts })).toMatchObject({ sent: 2, failed: 1, retried: 1 });
+  expect(await read(sql, { counts })).toMatchObject({ sent: 0, failed: 0, retried: 0 });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { authorizers, routes } from "#lib/routes/index.ts";
-import { figuresOf } from "../../infra/aws/operations/function-figures.ts";
-import { usedFigures } from "../../infra/aws/operations/messenger-alarms.ts";
+import { metricsOf } from "../../infra/aws/operations/function-metrics.ts";
+import { usedMetrics } from "../../infra/aws/operations/messenger-alarms.ts";
 import { functionName, listFunctions } from "../../infra/build/build.ts";
 import { composeWith } from "./composed-stage.ts";
 import { nameReferences, readTemplate } from "./template.ts";
@@ -22,11 +22,11 @@ test("each metric is read from the log that contains it, and stored where its al
     { MetricNamespace: "municipal/test", MetricName: name, MetricValue: value },
   ];
   const ofFunctions = listFunctions().flatMap((fn) =>
-    figuresOf(fn).map(({ name, pattern, value }) => [logOf(fn), pattern, stored(name, value)]),
+    metricsOf(fn).map(({ name, pattern, value }) => [logOf(fn), pattern, stored(name, value)]),
   );
-  const ofMessenger = usedFigures.map((figure) => [
+  const ofMessenger = usedMetrics.map((figure) => [
     "MessengerLogs",
-    `{ $.message = "figures" && $.${figure} >= 0 }`,
+    `{ $.message = "metrics" && $.${figure} >= 0 }`,
     stored(`Messenger-${figure}`, `$.${figure}`),
   ]);
   expect(filters.toSorted()).toEqual([...ofFunctions, ...ofMessenger].toSorted());

@@ -12,7 +12,7 @@ export const legacySystems: Readonly<Record<LegacySystem, string>> = {
 const isLegacySystem = (upstream: Upstream): upstream is LegacySystem => upstream in legacySystems;
 
 /** The metrics extracted from the log of a function. */
-export const figuresOf = (fn: string): metrics.LogMetric[] => {
+export const metricsOf = (fn: string): metrics.LogMetric[] => {
   if (fn === notify.fn) return [metrics.requestFailures];
   if (fn === maintain.fn) return [metrics.pendingChanges];
   const route = routes.find((row) => row.fn === fn);
@@ -22,7 +22,9 @@ export const figuresOf = (fn: string): metrics.LogMetric[] => {
     ...("DATABASE_SECRET_ID" in secrets ? [metrics.databaseFailures, metrics.missingConnections] : []),
     ...(route?.encoding === "multipart" ? [metrics.badBoundaries] : []),
     ...(route?.upstreams ?? []).filter(isLegacySystem).map(metrics.upstreamFailures),
-    ...(route?.failures?.some((name) => name === "tooManyUnknownNumbers" || name === "tooManyFailedVerifications")
+    ...(route?.failures?.some(
+      (name) => name === "tooManyUnknownNumbers" || name === "tooManyFailedVerifications",
+    )
       ? [metrics.tooManyGuesses]
       : []),
     ...(route?.failures?.includes("tooManyResidents") ? [metrics.moreThanAgreed] : []),
