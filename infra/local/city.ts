@@ -16,12 +16,14 @@ import { secretsPrefix } from "../aws/stage-names.ts";
 import { bundleFolder, functionName } from "../build/build.ts";
 import { type LocalDatabase, startDatabase } from "./database.ts";
 import { localStage } from "./dev-file.ts";
-import { type GatewayOptions, startGateway } from "./gateway/gateway.ts";
+import type { Invoke } from "./gateway/authorization.ts";
+import { startGateway } from "./gateway/gateway.ts";
+import { restApiOf } from "./gateway/route-table.ts";
 import { cachePlans } from "./gateway/throttle.ts";
 import { startJobs, startSchedule } from "./job-schedule.ts";
 import type { Outcome } from "./lambda/environment.ts";
 import { type Lambda, startLambda } from "./lambda/lambda.ts";
-import { atPort, type Via } from "./loopback.ts";
+import { atPort, findPort, type Via } from "./loopback.ts";
 import { startMessenger } from "./messenger/messenger.ts";
 import { startBucket } from "./s3/bucket.ts";
 import { startSecretsServer } from "./secrets/server.ts";
@@ -127,12 +129,6 @@ const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Prom
   }
 };
 
-/** An API whose gateway does not count requests by address: tests and tools send all of theirs from one. */
-export const withoutAddressLimits = (api: Api): Api => ({
-  ...api,
-  firewall: { ...api.firewall, perAddress: { ...api.firewall.perAddress, limits: [] } },
-});
-
 const seedIfFewer = async (database: LocalDatabase, { residents, signal, onStep }: CityOptions) => {
   const sql = database.connectAs("importer");
   try {
@@ -211,7 +207,7 @@ export const startCity = async (options: CityOptions) => {
     const lambdas = new Map<string, Lambda>();
     stops.push(() => Promise.all([...lambdas.values()].map((lambda) => lambda.stop())));
 
-    const invoke: GatewayOptions["invoke"] = (fn, event, requestId) => {
+    const invoke: Invoke = (fn, event, requestId) => {
       const lambda = lambdas.get(fn);
       if (!lambda) throw new Error(`no function ${fn}`);
       return lambda.invoke(event, requestId);
@@ -221,18 +217,23 @@ export const startCity = async (options: CityOptions) => {
     const plans = database.connectAs("partner-admin");
     stops.push(() => plans.end({ timeout: 1 }));
     const findPlan = cachePlans(partnerDirectory(plans).findPlan);
-    /** Known once both gateways listen. */
-    const addresses = { integration: "", messaging: "" };
-    const open = async (defined: Api, port: number) => {
-      const limited = options.limitsAddresses ? defined : withoutAddressLimits(defined);
-      const api = options.capacity ? withCapacity(limited, options.capacity) : limited;
-      const gateway = await startGateway({ api, port, addresses, invoke, findPlan, onAccess });
+    const port = options.port || (await findPort());
+    const messagingPort = options.messagingPort || (await findPort());
+    const addresses = {
+      integration: `http://127.0.0.1:${port}`,
+      messaging: `http://127.0.0.1:${messagingPort}`,
+    };
+    const open = async (defined: Api, at: number) => {
+      const api = options.capacity ? withCapacity(defined, options.capacity) : defined;
+      const gateway = await startGateway({
+        ...{ api: restApiOf(api, addresses), port: at, invoke, findPlan, onAccess },
+        perAddress: options.limitsAddresses ? api.firewall.perAddress : undefined,
+      });
       stops.push(() => gateway.stop());
-      addresses[api.name] = gateway.url;
       return gateway.url;
     };
-    const baseUrl = await open(integrationApi, options.port);
-    const messagingBaseUrl = await open(messagingApi, options.messagingPort);
+    const baseUrl = await open(integrationApi, port);
+    const messagingBaseUrl = await open(messagingApi, messagingPort);
 
     const urls: Readonly<Record<Upstream | Address, string>> = {
       LEGACY_AUTH_URL: await atPort(upstreams.urls.LEGACY_AUTH_URL, "legacy login", via),

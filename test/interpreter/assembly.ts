@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 export interface Resource {
   readonly Type: string;
@@ -43,7 +43,7 @@ const readAssets = (folder: string, stackName: string): Map<string, string> => {
   return new Map(
     Object.values(files).flatMap(({ source, destinations }) =>
       Object.values(destinations).map(
-        ({ bucketName, objectKey }) => [`${bucketName}/${objectKey}`, join(folder, source.path)] as const,
+        ({ bucketName, objectKey }) => [`${bucketName}/${objectKey}`, resolve(folder, source.path)] as const,
       ),
     ),
   );

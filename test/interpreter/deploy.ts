@@ -1,16 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { partnerDirectory } from "#lib/partner/partner-keys.ts";
-import { usagePlanName } from "../../infra/aws/stage-names.ts";
 import type { City } from "../../infra/local/city.ts";
 import { localStage } from "../../infra/local/dev-file.ts";
+import { startGateway } from "../../infra/local/gateway/gateway.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
 import { readAssembly } from "./assembly.ts";
-import type { Invoke } from "./authorization.ts";
 import { type Formation, formStacks } from "./formation.ts";
-import { startGateway } from "./gateway.ts";
-import { findInvocable, type LambdaFunction, readFunctions } from "./lambda-function.ts";
+import { type LambdaFunction, readFunctions } from "./lambda-function.ts";
 import { type RunningFunction, startFunction } from "./lambda-service.ts";
-import { readRestApis } from "./rest-api.ts";
+import { readRestApi } from "./rest-api.ts";
 import { guardSecrets } from "./secrets.ts";
 import { listServiceAddresses } from "./service-address.ts";
 import { upstream } from "./synth.ts";
@@ -88,32 +86,22 @@ export const deploy = async (
     startFunction(fn, { variables, preloads, onLine: (line) => isAboutRuntimeFile(line) || onLine(line) });
   const running = new Map(functions.map((fn) => [fn.arn, start(fn)]));
 
-  const invoke: Invoke = async (arn, sourceArn, event, requestId) => {
-    const fn = findInvocable(functions, arn, "apigateway.amazonaws.com", sourceArn);
-    return running.get(fn?.arn ?? "")?.invoke(event, requestId) ?? "not permitted";
+  const invoke = async (name: string, event: unknown, requestId: string = randomUUID()) => {
+    const named = functions.filter(({ id, module }) => [id, module].includes(name));
+    const [found] = named.map(({ arn }) => running.get(arn));
+    if (named.length !== 1 || !found) throw new Error(`the templates have ${named.length} functions ${name}`);
+    return found.invoke(event, requestId);
   };
   const plans = city.database.connectAs("partner-admin");
-  const findPlan = async (key: string) => {
-    const plan = await partnerDirectory(plans).findPlan(key);
-    return plan && usagePlanName(localStage, plan);
-  };
-  const apis = readRestApis(formation);
+  const { findPlan } = partnerDirectory(plans);
   const open = (name: string) => {
-    const api = apis.find((candidate) => candidate.name === `municipal-${localStage}-${name}`);
-    if (!api) throw new Error(`the templates have no API ${name}`);
-    return startGateway({ api, place, invoke, findPlan });
+    const api = readRestApi(formation, functions, `municipal-${localStage}-${name}`);
+    return startGateway({ api, invoke, findPlan });
   };
   const gateways = await Promise.all([open("integration"), open("messaging")]);
   const [{ url: baseUrl }, { url: messagingBaseUrl }] = gateways;
   return {
-    ...{ baseUrl, messagingBaseUrl, functions, start },
-    async invoke(name, event) {
-      const named = functions.filter(({ id, module }) => [id, module].includes(name));
-      const [found] = named.map(({ arn }) => running.get(arn));
-      if (named.length !== 1 || !found)
-        throw new Error(`the templates have ${named.length} functions ${name}`);
-      return found.invoke(event, randomUUID());
-    },
+    ...{ baseUrl, messagingBaseUrl, functions, start, invoke },
     async renew() {
       await Promise.all([...running.values()].map((fn) => fn.renew()));
     },

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { bundleFolder, listFunctions } from "../../infra/build/build.ts";
+import { covers, type Statement } from "../../infra/local/gateway/policy.ts";
 import type { FunctionSettings } from "../runtime-client/environment.ts";
 import type { Formation, Formed } from "./formation.ts";
-import { covers, type Statement } from "./policy.ts";
 
 /** A permission to invoke a function from outside its account. */
 interface Permission {

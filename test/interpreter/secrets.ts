@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { allows } from "../../infra/local/gateway/policy.ts";
 import type { Place } from "./identity.ts";
 import type { LambdaFunction } from "./lambda-function.ts";
-import { allows } from "./policy.ts";
 
 /**
  * A proxy of the local Secrets Manager: a function may do only what its role in the template allows. The access key

@@ -14,7 +14,6 @@ export const upstream = {
 };
 
 /** Of the largest database: its throttles allow what the tests send at once from many files. */
-export const size = { connections: 2_000, functionConcurrency: 0 };
 const database = { kind: "aurora", maxCapacity: 256 };
 
 /**
@@ -29,7 +28,7 @@ export const synthesize = async (folder: string): Promise<void> => {
       CDK_OUTDIR: folder,
       CDK_CONTEXT_JSON: JSON.stringify({
         ...{ ...context, stage: localStage, upstream, database },
-        functionConcurrency: size.functionConcurrency,
+        functionConcurrency: 0,
       }),
     },
     stdio: ["ignore", "pipe", "pipe"],

@@ -9,6 +9,8 @@ import type { Route } from "#lib/routes/route.ts";
 import type { Api } from "../../infra/aws/api.ts";
 import { integrationApi } from "../../infra/aws/integration-api.ts";
 import { startGateway } from "../../infra/local/gateway/gateway.ts";
+import type { RestApi } from "../../infra/local/gateway/rest-api.ts";
+import { restApiOf } from "../../infra/local/gateway/route-table.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
 
 const authorizer: Authorizer = {
@@ -53,7 +55,7 @@ const policy = (effect = "Allow", resource = "arn:aws:execute-api:*/*") => ({
 const payload = (value: unknown): Outcome => ({ payload: JSON.stringify(value) });
 
 let authorize: () => Outcome;
-let integrate: (event: APIGatewayProxyEvent) => Outcome;
+let integrate: (event: APIGatewayProxyEvent) => Outcome | Promise<Outcome>;
 const calls: string[] = [];
 
 beforeEach(() => {
@@ -62,16 +64,14 @@ beforeEach(() => {
   integrate = () => payload({ statusCode: 200, body: "{}" });
 });
 
-const open = async (more: Partial<Api> = {}) => {
+const open = async (more: Partial<Api> = {}, change: Partial<RestApi> = {}) => {
   const gateway = await startGateway({
-    api: { ...api, ...more },
-    port: 0,
+    api: { ...restApiOf({ ...api, ...more }), ...change },
     invoke: async (fn, event) => {
       calls.push(fn);
       return fn.startsWith("authorizers/") ? authorize() : integrate(event as APIGatewayProxyEvent);
     },
     findPlan: async () => "standard",
-    onAccess: () => {},
   });
   onTestFinished(() => gateway.stop());
   return (headers: Record<string, string> = { authorization: "a" }, body: string | Buffer = "") =>
@@ -131,12 +131,27 @@ test("a segment in braces matches any one segment, and passes it on as sent", as
   ]);
 });
 
+test("the path with exact segments wins over one with parameters, which wins over one for the rest", async () => {
+  integrate = ({ resource }) => payload({ statusCode: 200, body: resource });
+  const paths = ["/thing/{rest+}", "/thing/{id}/part", "/thing/own/part"] as const;
+  const ask = await open({ routes: [route, ...paths.map((path) => ({ ...route, path }))] });
+  const { url } = await ask();
+  const init = { method: "POST", headers: { authorization: "a" } };
+  const reach = async (path: string) => (await fetch(new URL(path, url), init)).text();
+  expect(await Promise.all(["/thing/own/part", "/thing/x/part", "/thing/own"].map(reach))).toEqual([
+    "/thing/own/part",
+    "/thing/{id}/part",
+    "/thing/{rest+}",
+  ]);
+});
+
 test.each([
   ["a policy that denies", () => payload(policy("Deny")), 403],
   ["a policy for another resource", () => payload(policy("Allow", "arn:aws:execute-api:*/GET/other")), 403],
   ["an authorizer that fails", (): Outcome => ({ errorMessage: "boom secret", errorType: "Error" }), 500],
   ["a policy without principal", () => payload({ policyDocument: { Statement: [] } }), 500],
   ["no policy", () => payload(null), 500],
+  ["a policy that names no key", () => payload({ ...policy(), usageIdentifierKey: undefined }), 401],
 ])("%s is answered with the gateway's own status", async (_, answer, status) => {
   authorize = answer;
   const response = await (await open())();
@@ -150,6 +165,7 @@ test.each<[string, Outcome, number]>([
   ["a function that ran out of time", { errorMessage: "Task timed out", errorType: "Sandbox.Timedout" }, 502],
   ["a result without status", payload({ body: "x" }), 502],
   ["a result with an object as body", payload({ statusCode: 200, body: {} }), 502],
+  ["no result", payload(null), 502],
   ["a result over 6 MB", payload({ statusCode: 200, body: "x".repeat(7_000_000) }), 502],
 ])("%s is a gateway error in the API's shape", async (_, outcome, status) => {
   integrate = () => outcome;
@@ -157,6 +173,22 @@ test.each<[string, Outcome, number]>([
   const body = (await response.json()) as { status: string; request_id: string };
   expect([response.status, body.status]).toEqual([status, "error"]);
   expect(body.request_id).toBe(response.headers.get("x-request-id"));
+});
+
+test("a function that takes longer than the integration's timeout is answered with 504", async () => {
+  integrate = () => new Promise(() => {});
+  const methods = restApiOf(api).methods.map((method) => ({
+    ...method,
+    integration: { fn: route.fn, timeoutMs: 1 },
+  }));
+  expect((await (await open({}, { methods }))()).status).toBe(504);
+});
+
+test("a function's challenge is renamed, and its 204 has neither body nor length", async () => {
+  integrate = () => payload({ statusCode: 204, headers: { "WWW-Authenticate": "Basic" } });
+  const { status, headers } = await (await open())();
+  const names = ["www-authenticate", "x-amzn-remapped-www-authenticate", "content-length"];
+  expect([status, ...names.map((name) => headers.get(name))]).toEqual([204, null, "Basic", null]);
 });
 
 test("passes the event of a REST API to the function", async () => {

@@ -1,6 +1,7 @@
 import { onTestFinished } from "vitest";
 import type { Api } from "../../infra/aws/api.ts";
 import { startGateway } from "../../infra/local/gateway/gateway.ts";
+import { restApiOf } from "../../infra/local/gateway/route-table.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
 
 /** Allows everyone. */
@@ -24,12 +25,10 @@ export interface Played {
 /** The local gateway with a changed definition and failing functions; stops when the test ends. */
 export const startPlayedGateway = async (api: Api, { authorization = admission }: Played = {}) => {
   const gateway = await startGateway({
-    api,
-    port: 0,
+    ...{ api: restApiOf(api), perAddress: api.firewall.perAddress },
     invoke: async (fn) =>
       fn.startsWith("authorizers/") ? authorization : { errorType: "Error", errorMessage: "played" },
     findPlan: async () => Object.keys(api.usagePlans)[0],
-    onAccess: () => {},
   });
   onTestFinished(() => gateway.stop());
   return gateway.url;

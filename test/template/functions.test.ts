@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, inject, test } from "vitest";
+import { authorizers, routes } from "#lib/routes/index.ts";
 import { proxyEvent } from "../../infra/local/gateway/event.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
 import { readAssembly } from "../interpreter/assembly.ts";
@@ -18,6 +19,19 @@ test.each(functions.map((fn) => [fn.module, fn] as const))(
     const running = deployment().start(fn);
     expect(await running.prepare()).toBeUndefined();
     await running.stop();
+  },
+);
+
+test.each([...routes, ...authorizers])(
+  "$fn has only its secrets and the systems that it calls in its settings",
+  ({ fn }) => {
+    const { environment = {} } = functions.find(({ module }) => module === fn) ?? {};
+    const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...given } = environment;
+    const local = Object.entries(inject("city").variables[fn] ?? {}).filter(
+      ([name]) => !/^AWS_|^DATABASE_TLS$/.test(name),
+    );
+    expect(Object.keys(given).toSorted()).toEqual(local.map(([name]) => name).toSorted());
+    expect(given).toMatchObject(Object.fromEntries(local.filter(([name]) => name.endsWith("_SECRET_ID"))));
   },
 );
 

@@ -1,69 +1,57 @@
 import type { APIGatewayAuthorizerResult } from "aws-lambda";
-import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Outcome } from "../lambda/environment.ts";
 import { authorizerEvent, findHeader, methodArn, type Request } from "./event.ts";
+import type { ResponseType } from "./gateway-response.ts";
+import { allows, type Statement } from "./policy.ts";
+import type { Authorizer } from "./rest-api.ts";
 
-/** The authorizer's decision: the context for the function, or a gateway response. */
-export type Authorization =
-  | { readonly admitted: { context: Record<string, unknown>; usageIdentifier: string | undefined } }
-  | {
-      readonly refused:
-        | "UNAUTHORIZED"
-        | "ACCESS_DENIED"
-        | "AUTHORIZER_FAILURE"
-        | "AUTHORIZER_CONFIGURATION_ERROR";
-    };
+/** Calls a function and never rejects. @param fn its module under `functions/`. */
+export type Invoke = (fn: string, event: unknown, requestId: string) => Promise<Outcome>;
 
-type Invoke = (fn: string, event: unknown, requestId: string) => Promise<Outcome>;
-
-interface Cached {
-  readonly policy: APIGatewayAuthorizerResult;
-  readonly until: number;
+/** What the authorizer passes to the function and to the usage plan. */
+export interface Admission {
+  readonly context: Record<string, unknown> | undefined;
+  readonly usageIdentifier: string | undefined;
 }
 
-const asList = <T>(value: T | readonly T[]): readonly T[] => (Array.isArray(value) ? value : [value as T]);
-
-const covers = (pattern: string, arn: string): boolean =>
-  new RegExp(`^${pattern.split("*").map(RegExp.escape).join(".*").replaceAll("\\?", ".")}$`).test(arn);
-
-/** Whether a policy allows the method; an explicit Deny takes precedence. */
-const allows = ({ policyDocument }: APIGatewayAuthorizerResult, arn: string): boolean => {
-  const effects = policyDocument.Statement.filter((statement) => {
-    const patterns = "Resource" in statement && statement.Resource ? asList(statement.Resource) : [];
-    return patterns.some((pattern) => covers(pattern, arn));
-  }).map(({ Effect }) => Effect);
-  return effects.includes("Allow") && !effects.includes("Deny");
-};
+export interface Refusal {
+  readonly refused: ResponseType;
+}
 
 /** Creates a function that calls authorizers and caches their policies, as API Gateway does for REQUEST authorizers. */
 export const startAuthorization = (invoke: Invoke) => {
-  const cache = new Map<string, Cached>();
+  const cache = new Map<string, { policy: APIGatewayAuthorizerResult; until: number }>();
 
-  const ask = async (authorizer: Authorizer, request: Request, resourcePath: string) => {
-    const outcome = await invoke(authorizer.fn, authorizerEvent(request, resourcePath), request.id);
-    if ("payload" in outcome)
-      return { policy: JSON.parse(outcome.payload) as APIGatewayAuthorizerResult | null };
-    return {
-      refused: outcome.errorMessage === "Unauthorized" ? "UNAUTHORIZED" : "AUTHORIZER_FAILURE",
-    } as const;
+  const ask = async (
+    fn: string,
+    request: Request,
+    resourcePath: string,
+  ): Promise<APIGatewayAuthorizerResult | Refusal> => {
+    const outcome = await invoke(fn, authorizerEvent(request, resourcePath), request.id);
+    if ("errorMessage" in outcome)
+      return { refused: outcome.errorMessage === "Unauthorized" ? "UNAUTHORIZED" : "AUTHORIZER_FAILURE" };
+    const policy = JSON.parse(outcome.payload) as APIGatewayAuthorizerResult | null;
+    const isPolicy = policy?.principalId && Array.isArray(policy.policyDocument?.Statement);
+    return isPolicy ? policy : { refused: "AUTHORIZER_CONFIGURATION_ERROR" };
   };
 
-  return async (authorizer: Authorizer, request: Request, resourcePath: string): Promise<Authorization> => {
-    const { fn, identityHeaders, cacheSeconds } = authorizer;
+  return async (
+    { fn, identityHeaders, cacheSeconds }: Authorizer,
+    request: Request,
+    resourcePath: string,
+  ): Promise<Admission | Refusal> => {
     const identity = identityHeaders.map((name) => findHeader(request, name));
     if (identity.some((value) => !value)) return { refused: "UNAUTHORIZED" };
     const key = JSON.stringify([fn, ...identity]);
     const entry = cache.get(key);
     const isCached = entry !== undefined && entry.until > Date.now();
-    const answer = isCached ? { policy: entry.policy } : await ask(authorizer, request, resourcePath);
-    if (answer.refused) return answer;
-    const { policy } = answer;
-    if (!policy?.principalId || !policy.policyDocument) return { refused: "AUTHORIZER_CONFIGURATION_ERROR" };
+    const policy = isCached ? entry.policy : await ask(fn, request, resourcePath);
+    if ("refused" in policy) return policy;
     if (cacheSeconds > 0 && !isCached) cache.set(key, { policy, until: Date.now() + cacheSeconds * 1_000 });
-    if (!allows(policy, methodArn(request.method, request.path))) return { refused: "ACCESS_DENIED" };
+    const statements = policy.policyDocument.Statement as Statement[];
+    if (!allows(statements, "execute-api:Invoke", methodArn(request.method, request.path)))
+      return { refused: "ACCESS_DENIED" };
     const { context = {}, principalId, usageIdentifierKey } = policy;
-    return {
-      admitted: { context: { ...context, principalId }, usageIdentifier: usageIdentifierKey ?? undefined },
-    };
+    return { context: { ...context, principalId }, usageIdentifier: usageIdentifierKey ?? undefined };
   };
 };

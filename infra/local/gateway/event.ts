@@ -163,7 +163,7 @@ export const answeredHeaders = ({ headers, multiValueHeaders }: APIGatewayProxyR
  * Removes a slash at the end of a page's address, which API Gateway ignores (aws-powertools/powertools-lambda-python pull
  * request 1609). At the endpoints it matters here: the contract's cases expect 404.
  */
-export const withoutPageSlash = (template: string, path: string): string =>
+const withoutPageSlash = (template: string, path: string): string =>
   template.startsWith("/docs") ? path.replace(/(?<=.)\/$/, "") : path;
 
 /**

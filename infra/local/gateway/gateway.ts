@@ -1,11 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type Addresses, invented, withAddresses } from "#lib/openapi/addresses.ts";
-import { methodsOf, preflightHeaders, type Route } from "#lib/routes/route.ts";
-import type { Api, GatewayResponse } from "../../aws/api.ts";
-import type { Outcome } from "../lambda/environment.ts";
+import { deadline } from "#lib/deadline.ts";
+import type { Firewall } from "../../aws/api.ts";
 import { serveHttp } from "../loopback.ts";
-import { startAuthorization } from "./authorization.ts";
+import { type Admission, type Invoke, type Refusal, startAuthorization } from "./authorization.ts";
 import {
   answeredHeaders,
   findHeader,
@@ -16,19 +14,21 @@ import {
   readRequest,
   readResult,
 } from "./event.ts";
+import { type Answer, answerOf, ownAnswer, type ResponseType } from "./gateway-response.ts";
+import { listMethods, type Method, type RestApi } from "./rest-api.ts";
 import { AddressCounter, Quota, Throttle } from "./throttle.ts";
 
 export interface GatewayOptions {
-  readonly api: Api;
-  /** 0 for any free port. */
-  readonly port: number;
-  readonly invoke: (fn: string, event: unknown, requestId: string) => Promise<Outcome>;
-  /** The addresses of both APIs, which a 404 names; by default the placeholders. */
-  readonly addresses?: Addresses;
+  readonly api: RestApi;
+  /** Default: any free port. */
+  readonly port?: number;
+  readonly invoke: Invoke;
   /** Finds the usage plan of a usage identifier. */
   readonly findPlan: (usageIdentifier: string) => Promise<string | undefined>;
+  /** The firewall's limits per client address; none by default. */
+  readonly perAddress?: Firewall["perAddress"] | undefined;
   /** Receives one line per response, without the query, which may contain personal data. */
-  readonly onAccess: (line: string) => void;
+  readonly onAccess?: (line: string) => void;
 }
 
 /** API Gateway's limit for requests, and Lambda's for events. */
@@ -39,51 +39,8 @@ const maxDrainedBytes = 64 * 1024 * 1024;
 /** How long running requests may continue when the gateway stops. */
 const graceMs = 2_000;
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Record<string, string | string[]>;
-  readonly body: string | Buffer;
-}
-
-/**
- * API Gateway's statuses of gateway responses that do not set one.
- *
- * A function without a free environment is INTEGRATION_FAILURE, too (AWS's forum, thread 309901). For a proxy integration
- * callers report a status of 500 with API Gateway's own response; both APIs define that response, with 502.
- * @see https://stackoverflow.com/questions/36363280/map-aws-lambda-429-errors-to-api-gateway-2xx-response
- * @see https://repost.aws/questions/QUfI6bsdd0SOiPeyimzxSkfQ/
- */
-const defaultStatus: Readonly<Record<string, number>> = { BAD_REQUEST_BODY: 400, MALFORMED_RESULT: 502 };
-
-const answerOf = (response: GatewayResponse | undefined, status: number, requestId: string): Answer => {
-  const fill = (template: string) => template.replaceAll("$context.requestId", requestId);
-  const headers = Object.entries(response?.headers ?? {}).map(([name, value]) => [name, fill(value)]);
-  return {
-    status: response?.status ?? status,
-    headers: { "content-type": "application/json", ...Object.fromEntries(headers) },
-    body: fill(response?.body ?? "{}"),
-  };
-};
-
-const ownAnswer = ({ responses }: Api, type: string, requestId: string): Answer => {
-  const status = defaultStatus[type] ?? 500;
-  return answerOf(
-    responses[type] ?? responses[status < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX"],
-    status,
-    requestId,
-  );
-};
-
-const preflight = (route: Route): Answer => ({
-  status: 204,
-  headers: {
-    "access-control-allow-origin": "*",
-    "access-control-allow-methods": [...methodsOf(route), "OPTIONS"].join(),
-    "access-control-allow-headers": preflightHeaders.join(),
-    "access-control-max-age": "86400",
-  },
-  body: "",
-});
+/** Of a method without an authorizer. */
+const anyone: Admission = { context: undefined, usageIdentifier: undefined };
 
 /** Reads the body. @returns undefined if it exceeds the limit. */
 const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> => {
@@ -99,54 +56,46 @@ const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> =
 };
 
 /**
- * Starts a local REST API with the firewall's limits per address, and with API Gateway's routing, authorizers, usage
- * plans, limits and gateway responses, in the order in which AWS applies them.
+ * Starts a REST API on this machine with API Gateway's routing, authorizers, usage plans, limits and gateway responses,
+ * in the order in which AWS applies them, behind the firewall's limits per address.
  */
 export const startGateway = ({
   api,
-  port,
-  addresses: bases = invented,
+  port = 0,
   invoke,
   findPlan,
-  onAccess,
+  perAddress,
+  onAccess = () => {},
 }: GatewayOptions) => {
-  const gatewayAnswer = (type: string, requestId: string): Answer => {
-    const answer = ownAnswer(api, type, requestId);
-    return { ...answer, body: withAddresses(String(answer.body), bases) };
-  };
+  const gatewayAnswer = (type: ResponseType, requestId: string) => ownAnswer(api, type, requestId);
   const authorize = startAuthorization(invoke);
-  const { limits, refusal } = api.firewall.perAddress;
   const addresses = new AddressCounter();
   const throttle = new Throttle();
   const quota = new Quota();
 
   /** Counts a request against each limit of its address, up to the first that is exceeded. */
   const isFromTooBusy = ({ path, sourceIp }: Request): boolean =>
-    limits.some(
+    (perAddress?.limits ?? []).some(
       ({ route, requestsPerMinute }) =>
         (!route || readPath(route.path, path)) &&
         !addresses.take(`${sourceIp} ${route?.path}`, requestsPerMinute),
     );
 
   /** Counts a request against its usage plan. @returns the gateway response if it is rejected. */
-  const meter = async (usageIdentifier: string | undefined) => {
+  const meter = async (usageIdentifier: string | undefined): Promise<ResponseType | undefined> => {
     const plan = usageIdentifier && api.usagePlans[(await findPlan(usageIdentifier)) ?? ""];
     if (!plan) return "INVALID_API_KEY";
     if (!throttle.take(usageIdentifier, plan)) return "THROTTLED";
     return quota.take(usageIdentifier, plan) ? undefined : "QUOTA_EXCEEDED";
   };
 
-  const admit = async (route: Route, request: Request) => {
-    if (!throttle.take(`${request.method} ${route.path}`, route.throttle ?? api.throttle))
-      return { refused: "THROTTLED" };
-    if (route.auth.kind === "public") return { context: undefined };
-    const authorizer = api.authorizers.find(({ kind }) => kind === route.auth.kind);
-    if (!authorizer) return { refused: "AUTHORIZER_CONFIGURATION_ERROR" };
-    const authorization = await authorize(authorizer, request, route.path);
-    if ("refused" in authorization) return authorization;
-    const { context, usageIdentifier } = authorization.admitted;
-    const refused = route.auth.kind === "apiKey" ? await meter(usageIdentifier) : undefined;
-    return refused ? { refused } : { context };
+  const admit = async (method: Method, request: Request): Promise<Admission | Refusal> => {
+    const { httpMethod, path, authorizer, keyRequired } = method;
+    if (!throttle.take(`${httpMethod} ${path}`, method.throttle)) return { refused: "THROTTLED" };
+    const admission = authorizer ? await authorize(authorizer, request, path) : anyone;
+    if ("refused" in admission || !keyRequired) return admission;
+    const refused = await meter(admission.usageIdentifier);
+    return refused ? { refused } : admission;
   };
 
   const isBinary = (mediaTypes: string | undefined) => {
@@ -155,16 +104,19 @@ export const startGateway = ({
   };
 
   const integrate = async (
-    route: Route,
+    { integration, path: resourcePath }: Method,
     request: Request,
     body: Buffer,
-    authorizer?: Record<string, unknown>,
-  ) => {
+    authorizer: Admission["context"],
+  ): Promise<Answer> => {
+    if (!("fn" in integration)) return { ...integration, body: "" };
+    const { fn, timeoutMs } = integration;
     const binary = isBinary(findHeader(request, "content-type"));
-    const event = proxyEvent(request, { body, binary, resourcePath: route.path, authorizer });
+    const event = proxyEvent(request, { body, binary, resourcePath, authorizer });
     if (Buffer.byteLength(JSON.stringify(event)) > maxEventBytes)
       return gatewayAnswer("REQUEST_TOO_LARGE", request.id);
-    const outcome = await invoke(route.fn, event, request.id);
+    const outcome = await deadline(invoke(fn, event, request.id), timeoutMs).catch(() => undefined);
+    if (!outcome) return gatewayAnswer("INTEGRATION_TIMEOUT", request.id);
     // a function's timeout is shorter than the gateway's, so it counts as a failure of the function
     if (!("payload" in outcome)) return gatewayAnswer("INTEGRATION_FAILURE", request.id);
     const result = readResult(outcome.payload);
@@ -179,36 +131,36 @@ export const startGateway = ({
     };
   };
 
-  const answer = async (request: Request, message: IncomingMessage): Promise<Answer> => {
-    if (isFromTooBusy(request)) return answerOf(refusal, 429, request.id);
-    const atPath = api.routes.filter(({ path }) => readPath(path, request.path));
-    const open = atPath.find(({ cors }) => cors);
-    if (request.method === "OPTIONS" && open) return preflight(open);
-    const route = atPath.find((candidate) => methodsOf(candidate).includes(request.method));
-    if (!route) return gatewayAnswer("MISSING_AUTHENTICATION_TOKEN", request.id);
-    const admission = await admit(route, request);
-    if (admission.refused !== undefined) return gatewayAnswer(admission.refused, request.id);
+  const answer = async (
+    request: Request,
+    atPath: readonly Method[],
+    message: IncomingMessage,
+  ): Promise<Answer> => {
+    if (perAddress && isFromTooBusy(request)) return answerOf(perAddress.refusal, 429, request.id);
+    const method = atPath.find(({ httpMethod }) => httpMethod === request.method);
+    if (!method) return gatewayAnswer("MISSING_AUTHENTICATION_TOKEN", request.id);
+    const admission = await admit(method, request);
+    if ("refused" in admission) return gatewayAnswer(admission.refused, request.id);
     const body = await readBody(message);
     if (!body) return gatewayAnswer("REQUEST_TOO_LARGE", request.id);
-    return integrate(route, request, body, admission.context);
+    return integrate(method, request, body, admission.context);
   };
 
   const respond = async (message: IncomingMessage, response: ServerResponse) => {
     const started = performance.now();
     const id = randomUUID();
     const request = readRequest(message, id);
+    const atPath = request ? listMethods(api, request.path) : [];
     const { status, headers, body } = request
-      ? await answer(request, message).catch((error: Error) => {
+      ? await answer(request, atPath, message).catch((error: Error) => {
           onAccess(`${id} the gateway failed: ${error.message}`);
-          return gatewayAnswer("DEFAULT_5XX", id);
+          return gatewayAnswer("API_CONFIGURATION_ERROR", id);
         })
       : gatewayAnswer("BAD_REQUEST_BODY", id);
     response.writeHead(status, { ...headers, ...lengthOf(status, body) }).end(body);
     const ms = (performance.now() - started).toFixed(0);
     // an unknown path may contain personal data
-    const known = request && api.routes.find((route) => readPath(route.path, request.path));
-    const path = known?.path ?? "(no route)";
-    onAccess(`${message.method} ${path} ${status} ${ms} ms ${id}`);
+    onAccess(`${message.method} ${atPath[0]?.path ?? "(no route)"} ${status} ${ms} ms ${id}`);
     message.resume();
   };
 

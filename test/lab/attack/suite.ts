@@ -1,8 +1,9 @@
 import type { Api } from "../../../infra/aws/api.ts";
 import { integrationApi } from "../../../infra/aws/integration-api.ts";
 import { messagingApi } from "../../../infra/aws/messaging-api.ts";
-import { type City, withoutAddressLimits } from "../../../infra/local/city.ts";
+import type { City } from "../../../infra/local/city.ts";
 import { startGateway } from "../../../infra/local/gateway/gateway.ts";
+import { restApiOf } from "../../../infra/local/gateway/route-table.ts";
 import { demoPhone } from "../../../infra/local/messenger/messenger.ts";
 import { openSystem, overHttp } from "../../contract/system.ts";
 import { readPeakBytes } from "../../steps/peak-memory.ts";
@@ -30,20 +31,14 @@ const endless = { requestsPerSecond: 1e9, burst: 1e9, requestsPerDay: Number.MAX
 
 /** Without limits of the gateway, which would keep inputs from the functions. */
 const withoutLimits = (api: Api): Api => ({
-  ...withoutAddressLimits(api),
+  ...api,
   routes: api.routes.map(({ throttle: _, ...route }) => route),
   throttle: endless,
   usagePlans: { endless },
 });
 
 const openUnlimited = (api: Api, { invoke }: City) =>
-  startGateway({
-    api: withoutLimits(api),
-    port: 0,
-    invoke,
-    findPlan: async () => "endless",
-    onAccess: () => {},
-  });
+  startGateway({ api: restApiOf(withoutLimits(api)), invoke, findPlan: async () => "endless" });
 
 /** The container's limit (infra/aws/constructs/messenger-task.ts). */
 const taskMib = 512;

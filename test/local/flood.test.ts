@@ -4,6 +4,7 @@ import type { Api } from "../../infra/aws/api.ts";
 import { integrationApi } from "../../infra/aws/integration-api.ts";
 import { messagingApi } from "../../infra/aws/messaging-api.ts";
 import { startGateway } from "../../infra/local/gateway/gateway.ts";
+import { restApiOf } from "../../infra/local/gateway/route-table.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
 
 /** The integration API answers 6,000 requests before it limits an address. */
@@ -22,8 +23,7 @@ const policy = payload({
 /** A gateway whose authorizers accept any credentials, and whose functions answer at once. */
 const open = async (api: Api): Promise<string> => {
   const gateway = await startGateway({
-    api,
-    port: 0,
+    ...{ api: restApiOf(api), perAddress: api.firewall.perAddress },
     invoke: async (fn, event) => {
       if (!fn.startsWith("authorizers/")) return payload({ statusCode: 200, body: "{}" });
       const { headers } = event as { headers: Record<string, string> };
@@ -31,7 +31,6 @@ const open = async (api: Api): Promise<string> => {
       return hasCredentials ? policy : { errorType: "Error", errorMessage: "Unauthorized" };
     },
     findPlan: async () => "portal",
-    onAccess: () => {},
   });
   onTestFinished(() => gateway.stop());
   return gateway.url;

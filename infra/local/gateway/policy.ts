@@ -1,4 +1,3 @@
-/** One or several, as policies have it. */
 type OneOrMore = string | readonly string[];
 
 export interface Statement {
@@ -9,13 +8,13 @@ export interface Statement {
 
 const asList = (value: OneOrMore = []): readonly string[] => (typeof value === "string" ? [value] : value);
 
-/** Whether a pattern of a policy, with `*` for any text and `?` for any character, covers a name. */
+/** Whether a pattern of a policy, with `*` for any text and `?` for any character, matches a name. */
 export const covers = (pattern: string, name: string): boolean => {
   const parts = pattern.split(/([*?])/).map((part) => ({ "*": ".*", "?": "." })[part] ?? RegExp.escape(part));
   return new RegExp(`^${parts.join("")}$`, "s").test(name);
 };
 
-/** Whether statements together allow an action; an explicit Deny wins, and what none speaks of is not allowed. */
+/** Whether statements together allow an action. An explicit Deny takes precedence; the default is to deny. */
 export const allows = (statements: readonly Statement[], action: string, resource: string): boolean => {
   const applying = statements.filter(
     ({ Action, Resource }) =>
