@@ -10,8 +10,8 @@ import { overlap, readUsername } from "./credential.ts";
 import { formatTable, formatTime } from "./output.ts";
 import { cityCommand, noun, readStageSecret, withConnection } from "./stage.ts";
 
-/** Dead letters that `list` shows. */
-const shownDead = 50;
+/** Undelivered changes that `list` shows. */
+const shownUndelivered = 50;
 
 type Directory = ReturnType<typeof callbackDirectory>;
 
@@ -111,21 +111,21 @@ const failureOf = ({
 
 const list = (sender: string) => async (directory: Directory) => {
   const callbacks = await directory.list();
-  const dead = await directory.listDead(shownDead);
+  const undelivered = await directory.listUndelivered(shownUndelivered);
   const tables = [
     formatTable(
       [
         "address",
         "waiting",
-        "dead letters",
+        "undelivered",
         "failures",
         "last failure",
         "next attempt",
         "second secret until",
       ],
-      callbacks.map(({ url, waiting, dead: letters, failures, retryAt, previousUntil, ...callback }) => [
+      callbacks.map(({ url, waiting, undelivered, failures, retryAt, previousUntil, ...callback }) => [
         url,
-        ...[waiting, letters, failures].map(String),
+        ...[waiting, undelivered, failures].map(String),
         failureOf({ failures, ...callback }),
         ...[retryAt, previousUntil].map(formatTime),
       ]),
@@ -137,11 +137,11 @@ const list = (sender: string) => async (directory: Directory) => {
         ];
       return lastStatus && isRedirect(lastStatus) ? [`${url} ${redirects(lastStatus)}.`] : [];
     }),
-    ...(dead.length > 0
+    ...(undelivered.length > 0
       ? [
           formatTable(
-            ["dead letter", "message", "state", "at", "attempts", "last status"],
-            dead.map(({ id, messageId, state, at, attempts, lastStatus }) => [
+            ["change", "message", "state", "at", "attempts", "last status"],
+            undelivered.map(({ id, messageId, state, at, attempts, lastStatus }) => [
               ...[id, messageId, state, formatTime(at)],
               ...[String(attempts), lastStatus === null ? "no answer" : String(lastStatus)],
             ]),
@@ -150,23 +150,26 @@ const list = (sender: string) => async (directory: Directory) => {
         ]
       : []),
   ];
-  return { text: tables.join("\n\n"), json: { callbacks: [...callbacks], dead: [...dead] } };
+  return { text: tables.join("\n\n"), json: { callbacks: [...callbacks], undelivered: [...undelivered] } };
 };
 
 const replay =
   (sender: string) =>
   async (directory: Directory): Promise<Reply> => {
     const replayed = await directory.replay();
-    const kept = (await directory.list()).filter(({ disabledAt, dead }) => disabledAt && dead > 0);
-    const lines = kept.map(
-      ({ url, dead }) =>
-        `${dead} wait for ${url}, which answered 410 and is disabled. First: ${cityCommand("callback", "add", sender, url)}`,
+    const kept = (await directory.list()).filter(
+      ({ disabledAt, undelivered }) => disabledAt && undelivered > 0,
     );
-    const nothing = kept.length > 0 ? [] : ["No dead letters. Nothing to do."];
+    const lines = kept.map(
+      ({ url, undelivered }) =>
+        `${undelivered} wait for ${url}, which answered 410 and is disabled. First: ${cityCommand("callback", "add", sender, url)}`,
+    );
+    const nothing = kept.length > 0 ? [] : ["No undelivered changes. Nothing to do."];
     return {
-      text: [...(replayed > 0 ? [`${replayed} dead letters will be sent again`] : nothing), ...lines].join(
-        "\n",
-      ),
+      text: [
+        ...(replayed > 0 ? [`${replayed} undelivered changes will be sent again`] : nothing),
+        ...lines,
+      ].join("\n"),
       json: { replayed },
     };
   };
@@ -186,7 +189,7 @@ export const run = noun("callback", about, (program, answer) => {
     .action(answer((name, to) => withCallbacks(name, add(name, to))));
   program
     .command("list")
-    .description("list the addresses of a sender and its dead letters")
+    .description("list the addresses of a sender and its undelivered changes")
     .argument(...sender)
     .action(answer((name) => withCallbacks(name, list(name))));
   program
@@ -209,7 +212,7 @@ export const run = noun("callback", about, (program, answer) => {
     .action(answer((name, to) => withCallbacks(name, remove(name, to))));
   program
     .command("replay")
-    .description("send the dead letters of a sender again, for another 24 hours")
+    .description("send the undelivered changes of a sender again, for another 24 hours")
     .argument(...sender)
     .action(answer((name) => withCallbacks(name, replay(name))));
 });

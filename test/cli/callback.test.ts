@@ -135,7 +135,7 @@ test("an address is added once, and gets a new secret by a rotation", async () =
   expect(second).not.toBe(first);
   expect(JSON.parse((await callback("list", sender, "--json")).out)).toMatchObject({
     callbacks: [{ url, waiting: 0, previousUntil: expect.any(String) }],
-    dead: [],
+    undelivered: [],
   });
 });
 
@@ -150,8 +150,10 @@ test("only an address that was added can be removed", async () => {
     });
 });
 
-test("without dead letters there is nothing to replay", async () => {
-  expect((await callback("replay", await addSender())).out).toContain("No dead letters. Nothing to do.");
+test("without undelivered changes there is nothing to replay", async () => {
+  expect((await callback("replay", await addSender())).out).toContain(
+    "No undelivered changes. Nothing to do.",
+  );
 });
 
 test("an unknown sender gets no address, and a user of the secret is known", async () => {

@@ -37,7 +37,7 @@ create table messaging.callback_event (
   attempts integer not null default 0,
   due_at timestamptz not null default now(),
   retry_until timestamptz not null default now() + interval '24 hours',
-  -- then it is a dead letter, which an operator can replay
+  -- from then on it is not delivered, until an operator replays it
   given_up_at timestamptz,
   -- of the last attempt; null without an answer
   last_status integer

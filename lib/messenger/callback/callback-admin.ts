@@ -12,7 +12,7 @@ export interface CallbackSummary {
   readonly url: string;
   /** Events that wait, and those that were given up. */
   readonly waiting: number;
-  readonly dead: number;
+  readonly undelivered: number;
   /** Failures in a row, and when the next attempt may start; null while the address accepts events. */
   readonly failures: number;
   readonly retryAt: Date | null;
@@ -24,7 +24,7 @@ export interface CallbackSummary {
   readonly previousUntil: Date | null;
 }
 
-export interface DeadLetter {
+export interface UndeliveredChange {
   readonly id: string;
   readonly messageId: string;
   readonly state: string;
@@ -80,7 +80,7 @@ export const callbackDirectory = (sql: postgres.Sql, encryption: Encryption, sen
         (select count(*)::int from messaging.callback_event
           where callback_id = callback.id and given_up_at is null) as waiting,
         (select count(*)::int from messaging.callback_event
-          where callback_id = callback.id and given_up_at is not null) as dead
+          where callback_id = callback.id and given_up_at is not null) as undelivered
       from messaging.callback where sender = ${sender} order by url`,
 
     /** Lists the addresses with the secrets that sign now; without any if another key has encrypted them. */
@@ -98,7 +98,7 @@ export const callbackDirectory = (sql: postgres.Sql, encryption: Encryption, sen
     },
 
     /** Lists the oldest events that were given up. */
-    listDead: (limit: number): Promise<DeadLetter[]> => sql<DeadLetter[]>`
+    listUndelivered: (limit: number): Promise<UndeliveredChange[]> => sql<UndeliveredChange[]>`
       select event.id, message_id as "messageId", state, at, attempts, last_status as "lastStatus"
       from messaging.callback_event event join messaging.callback on callback.id = callback_id
       where sender = ${sender} and given_up_at is not null order by seq limit ${limit}`,

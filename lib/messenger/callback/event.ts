@@ -161,7 +161,7 @@ export const releaseEvent = async (sql: postgres.Sql, { seq }: Event): Promise<v
   await sql`update messaging.callback_event set attempts = attempts - 1, due_at = now() where seq = ${seq}`;
 };
 
-/** Schedules the next attempt of an event, or makes it a dead letter. */
+/** Schedules the next attempt of an event, or gives it up. */
 export const failEvent = async (
   sql: postgres.Sql,
   { seq, callbackId }: Event,
@@ -184,7 +184,7 @@ export const failEvent = async (
     where id = ${callbackId} and ${isOfAddress}`;
 };
 
-/** Sends nothing more to an address that is gone, and makes dead letters of the events that wait for it. */
+/** Sends nothing more to an address that is gone, and gives up the events that wait for it. */
 export const disableCallback = async (
   sql: postgres.Sql,
   { seq, callbackId }: Event,
@@ -207,7 +207,7 @@ export const lastStatus = (sql: postgres.ISql) => sql`(
     and (due_at <= now() or last_status is not null)
   order by due_at desc limit 1)`;
 
-/** Makes dead letters of the events that wait too long for an address that fails. @returns how many. */
+/** Gives up the events that wait too long for an address that fails. @returns how many. */
 export const giveUpEvents = async (sql: postgres.Sql): Promise<number> => {
   const failing = await sql`select from messaging.callback where failures > 0 limit 1`;
   if (failing.count === 0) return 0;

@@ -27,8 +27,8 @@ export interface QueueMetrics {
 }
 
 /**
- * Ages from which an operator is needed. Urgent messages wait seconds, others expire after three days; callbacks become dead
- * letters after one.
+ * Ages from which an operator is needed. Urgent messages wait seconds, others expire after three days; callbacks are given
+ * up after one.
  */
 export const tooOldSeconds = { urgent: 600, any: 86_400, callback: 3_600 };
 

@@ -135,7 +135,7 @@ test("after the overlap only the new secret signs", async () => {
   for (const call of receiver.calls) expect(() => verify(first, call)).toThrow();
 });
 
-test("a change that no attempt in time could deliver is a dead letter, which a replay delivers in order", async () => {
+test("a change that no attempt in time could deliver is given up, and a replay delivers in order", async () => {
   let isAway = true;
   const receiver = await startReceiver(() => (isAway ? 503 : 204));
   await register(receiver.url);
@@ -144,16 +144,16 @@ test("a change that no attempt in time could deliver is a dead letter, which a r
   await running.eventually(task, id, "READ");
   await running.database.admin`update messaging.callback_event set retry_until = now()`;
   await expect.poll(() => directory.list()).toMatchObject([{ waiting: 0 }]);
-  const dead = await directory.listDead(10);
-  const states = dead.map(({ state }) => state);
+  const undelivered = await directory.listUndelivered(10);
+  const states = undelivered.map(({ state }) => state);
   expect(states).toEqual(inOrder(states));
-  expect(dead[0]).toMatchObject({ messageId: id, lastStatus: 503 });
+  expect(undelivered[0]).toMatchObject({ messageId: id, lastStatus: 503 });
   const before = receiver.calls.length;
   isAway = false;
-  expect(await directory.replay()).toBe(dead.length);
+  expect(await directory.replay()).toBe(undelivered.length);
   await receiver.until(() => receiver.calls.slice(before).some(isRead));
   expect(receiver.calls.slice(before).map(({ data }) => data.status)).toEqual(states);
-  await expect.poll(() => directory.list()).toMatchObject([{ waiting: 0, dead: 0, failures: 0 }]);
+  await expect.poll(() => directory.list()).toMatchObject([{ waiting: 0, undelivered: 0, failures: 0 }]);
 });
 
 test("an address that is not public is never called", async () => {
