@@ -111,7 +111,7 @@ export const messengerAlarms = (
     },
     {
       name: "callbacks-wait",
-      says: "The address of a backend has not accepted callbacks for an hour, or has ended them with 410; after a day they are dead letters.",
+      says: "The address of a backend has not accepted callbacks for an hour, or has ended them with 410; after a day they are given up.",
       metric: of("callback_seconds", "Minimum"),
       rings: { atLeast: tooOldSeconds.callback },
     },
