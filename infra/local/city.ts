@@ -56,6 +56,8 @@ export interface CityOptions {
   readonly onAccess: (line: string) => void;
   /** Receives each log line of a function. */
   readonly onLog: (fn: string, line: string) => void;
+  /** Is called when the messenger has ended by itself, and is started again; by default it is not. */
+  readonly onMessengerEnd?: () => void;
   /** Receives each line of the database server's log. */
   readonly onDatabaseLog?: (line: string) => void;
   /** Returns the port at which the other parts reach a system; by default its own. */
@@ -201,6 +203,7 @@ export const startCity = async (options: CityOptions) => {
             ports: options.ports,
             via,
             onLine: (line) => onLog("messenger", line),
+            onEnd: options.onMessengerEnd,
           });
     if (messenger) stops.push(() => messenger.stop());
     const messengerUrl = typeof wanted === "object" ? wanted.url : (messenger?.url ?? "");

@@ -150,6 +150,10 @@ const runSystem = async (options: DevOptions, print: (line: string) => void) => 
         logFile.write(`${line}\n`);
         if (/"level":"(warn|error)"/.test(line)) console.error(styleText("yellow", `${fn} ${line}`));
       },
+      onMessengerEnd: () => {
+        if (!interruption.signal.aborted)
+          console.error(styleText("red", "the messenger has ended; starting it again …"));
+      },
       onStep: (step) => print(`${step} …`),
     });
     stops.push(city.stop);

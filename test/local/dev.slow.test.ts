@@ -56,6 +56,19 @@ describe("while it runs", () => {
     expect([...new Set(stderr.trim().split("\n"))]).toEqual(["npm run dev is not running"]);
   });
 
+  test("says that its messenger has ended, and starts it again", async () => {
+    const isUp = () =>
+      fetch(`${devFile().consoleUrl}/`).then(
+        () => true,
+        () => false,
+      );
+    const said: string[] = [];
+    child.stderr?.on("data", (chunk: Buffer) => said.push(chunk.toString()));
+    spawnSync("pkill", ["-KILL", "--parent", String(child.pid), "--full", "--", "--max-semi-space-size=4"]);
+    await expect.poll(() => said.join("")).toContain("the messenger has ended; starting it again");
+    await expect.poll(isUp, { timeout: 30_000 }).toBe(true);
+  });
+
   test("does not run twice in one folder", async () => {
     expect(await text(start().stderr as NodeJS.ReadableStream)).toContain("is already running");
     expect((await listResidents()).total).toBe(30);

@@ -17,6 +17,8 @@ export interface LocalMessengerOptions {
   /** Ports of the messenger with its console, and of the platform's control API. Default: any free ones. */
   readonly ports?: { readonly console: number; readonly platform: number } | undefined;
   readonly onLine: (line: string) => void;
+  /** Is called whenever the process has ended by itself; then it is started again. By default it is not. */
+  readonly onEnd?: (() => void) | undefined;
   readonly via?: Via | undefined;
 }
 
@@ -30,6 +32,8 @@ const settingsOf = async (platform: Platform, via: Via | undefined) => ({
   MESSENGER_PACE: "off",
 });
 
+const restartMs = 1_000;
+
 /** On the simulated platform, every number has an account except those that end in 0000. */
 const isRegistered = (number: string) => !number.endsWith("0000");
 
@@ -40,6 +44,7 @@ export const startMessenger = async ({
   platform: kind,
   ports,
   onLine,
+  onEnd,
   via,
 }: LocalMessengerOptions) => {
   const platform =
@@ -55,16 +60,33 @@ export const startMessenger = async ({
     ...(platform && (await settingsOf(platform, via))),
   };
   try {
-    const process = await startMessengerProcess(all, onLine);
-    const pairing = platform && keepPaired(platform, { url: process.url, token }, ending.signal);
+    let process = await startMessengerProcess(all, onLine);
+    const { url } = process;
+    const pairing = platform && keepPaired(platform, { url, token }, ending.signal);
+    const restart = async (ended: () => void) => {
+      const samePort = { ...all, MESSENGER_PORT: new URL(url).port };
+      for (;;) {
+        await process.exited;
+        if (ending.signal.aborted) return;
+        ended();
+        await setTimeout(restartMs, undefined, { signal: ending.signal }).catch(() => {});
+        // one that does not start is tried again
+        process = await startMessengerProcess(samePort, onLine).catch(() => process);
+        if (ending.signal.aborted) return process.stop();
+      }
+    };
+    const restarting = onEnd && restart(onEnd);
     return {
-      url: process.url,
+      url,
       platform,
-      process,
+      get process() {
+        return process;
+      },
       async stop() {
         ending.abort();
         await pairing;
         await process.stop();
+        await restarting;
         await platform?.stop();
       },
     };
