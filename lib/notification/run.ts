@@ -99,8 +99,8 @@ export const closeRun = async (
   return run;
 };
 
-/** @returns why a run failed, without personal data. */
-const explain = (error: unknown): string => {
+/** @returns why a run or a request failed, without personal data. */
+export const explain = (error: unknown): string => {
   if (error instanceof RunError || error instanceof AudienceError) return error.message;
   if (error instanceof ApiError) return `the messenger did not accept the messages (${error.code})`;
   const { name = "unknown", code } = error as { name?: string; code?: string };
