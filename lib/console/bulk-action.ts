@@ -3,7 +3,7 @@ import { badRequest } from "#lib/errors/invalid-input.ts";
 import { HeaderError } from "#lib/import/header.ts";
 import { BulkName, type MessageClass } from "#lib/messaging/submission.ts";
 import { bulkClasses } from "#lib/notification/bulk-template.ts";
-import { RunError } from "#lib/notification/dispatch.ts";
+import { RunError } from "#lib/notification/run.ts";
 import { maxTemplateLength, TemplateError, TemplateName } from "#lib/notification/template-version.ts";
 import type { BulkDesk, BulkWish, ShownPreview } from "./bulk-state.ts";
 import type { Notice } from "./login/operator-login.ts";

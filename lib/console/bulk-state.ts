@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type postgres from "postgres";
-import type { MessageClass } from "#lib/messaging/submission.ts";
 import type { BulkPreview } from "#lib/notification/bulk.ts";
+import type { BulkOrder } from "#lib/notification/bulk-file.ts";
 import { type BulkTemplate, listBulkTemplates } from "#lib/notification/bulk-template.ts";
 import {
   listVersions,
@@ -11,12 +11,9 @@ import {
 } from "#lib/notification/template-version.ts";
 import { type BulkRunSummary, listBulkRuns } from "./panels/runs.ts";
 
-/** What an operator says about a file of recipients. */
-export interface BulkWish {
+/** What an operator says about a file of recipients, with the name of the template. */
+export interface BulkWish extends Omit<BulkOrder, "template"> {
   readonly template: string;
-  readonly class: MessageClass;
-  /** Undefined for the name that follows from template and file. */
-  readonly name: string | undefined;
 }
 
 /** A preview, and what identifies it when the run is started. */

@@ -4,11 +4,12 @@ import { type BulkDesk, type BulkWish, readBulkState } from "#lib/console/bulk-s
 import { log } from "#lib/log.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
 import { Batch, type Submission } from "#lib/messaging/submission.ts";
-import { fingerprintOf, previewBulk, readBulk, startBulk } from "#lib/notification/bulk.ts";
-import { findBulkRun, formatReport, reportBulkRun } from "#lib/notification/bulk-run.ts";
+import { fingerprintOf, previewBulk, startBulk } from "#lib/notification/bulk.ts";
+import { readBulk } from "#lib/notification/bulk-file.ts";
 import { findBulkTemplate } from "#lib/notification/bulk-template.ts";
 import type { BulkContext } from "#lib/notification/context.ts";
-import { RunError } from "#lib/notification/dispatch.ts";
+import { formatReport, reportBulkRun } from "#lib/notification/recipient.ts";
+import { findBulkRun, RunError } from "#lib/notification/run.ts";
 import { addVersion, approveVersion, retireVersion } from "#lib/notification/template-version.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
 

@@ -1,13 +1,13 @@
 import type postgres from "postgres";
 
-/** A row of an audience view, not validated. */
+/** A recipient in an audience view, not validated. */
 export interface AudienceRow {
   /** Empty if the view has none. */
   readonly key: string;
   readonly phone: string | null;
   readonly values: unknown;
-  /** Number of rows with this key in the view. */
-  readonly copies: number;
+  /** What is wrong with the key. */
+  readonly problem: string | null;
 }
 
 /** An audience view cannot be read, or must not be. */
@@ -61,7 +61,9 @@ export const readAudience = async (
       () => transaction`
         declare audience_rows no scroll cursor for
         select coalesce(dedupe_key::text, '') as key, min(phone::text) as phone,
-          (array_agg(to_jsonb(v."values")))[1] as values, count(*)::int as copies
+          (array_agg(to_jsonb(v."values")))[1] as values,
+          case when coalesce(dedupe_key::text, '') = '' then 'dedupe_key is missing'
+            when count(*) > 1 then format('dedupe_key occurs %s times', count(*)) end as problem
         from ${sql(`audience.${view}`)} v group by dedupe_key order by dedupe_key`,
     );
     for (;;) {

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
 import { openImport } from "#lib/import/file.ts";
 import { acceptAny, type FileColumn } from "#lib/import/table.ts";
-import { homeCode } from "#lib/messaging/phone.ts";
+import { bareDigits, homeCode, isPhone, maskPhone, phoneRule } from "#lib/messaging/phone.ts";
 import { nameCountry, type Reading, readPhone } from "#lib/messaging/phone-reading.ts";
-import { maxPlanned } from "#lib/messaging/submission.ts";
-import { RunError } from "./dispatch.ts";
+import { type MessageClass, maxPlanned } from "#lib/messaging/submission.ts";
+import { RunError } from "./run.ts";
 import { listOptional, listRules, type Template } from "./template.ts";
 
 /** A line of a file of recipients, not validated. */
@@ -14,22 +14,32 @@ export interface BulkLine {
   readonly line: number;
   /** Digits with country code; of a number that is not used, what is in the file. */
   readonly phone: string;
-  /** Why the number is not used. */
-  readonly phoneProblem?: string | undefined;
   /** That of the number. */
   readonly country?: Pick<Reading, "country" | "region"> | undefined;
   /** By the names of the template's values; blank optional ones are left out. */
   readonly values: Readonly<Record<string, string>>;
-  /** Why the line cannot be read. */
-  readonly problem?: string;
+  /** Why the line is not used. */
+  readonly problem?: string | undefined;
+  readonly problemKind?: "invalid number" | "duplicate" | "invalid values" | undefined;
 }
 
-export interface BulkFile {
+/** A file of recipients, to be sent once under its name. */
+export interface Bulk {
+  /** The same name continues a run. */
+  readonly name: string;
+  /** Has the class in which it is sent. */
+  readonly template: { readonly name: string } & Template;
   readonly lines: readonly BulkLine[];
-  /** Columns that the template does not have. */
-  readonly ignored: readonly string[];
-  /** The same for the same numbers and values, however they are written in the file. */
-  readonly digest: string;
+  /** The start of the digest of the lines. */
+  readonly file: string;
+}
+
+/** What an operator says about a file. */
+export interface BulkOrder {
+  readonly template: Bulk["template"];
+  readonly class: MessageClass;
+  /** By default it follows from the template and what the file contains, so that the same file is sent once. */
+  readonly name?: string | undefined;
 }
 
 /** What Indonesian exports call these columns. */
@@ -62,31 +72,59 @@ const countryColumn = {
 } as const satisfies FileColumn;
 
 /** Reads a number, which may be one abroad if its line names the country. */
-const readRecipient = (
+const readNumber = (
   cell: string,
   named: string | undefined,
-): Pick<BulkLine, "phone" | "phoneProblem" | "country"> => {
+): Pick<BulkLine, "phone" | "country" | "problem" | "problemKind"> => {
+  const problemKind = "invalid number";
   const countries = named === undefined ? [] : [named.replace(/^\+/, "")];
   const read = readPhone(cell, countries);
-  if ("problem" in read) return { phone: cell, phoneProblem: read.problem };
+  if ("problem" in read) return { phone: cell, problem: read.problem, problemKind };
   const { phone, country } = read;
-  if ((countries[0] ?? homeCode()) === country) return { phone, country: read };
-  const phoneProblem = `phone is a number of ${nameCountry(read)}; to send to it, write ${country} in the column country`;
-  return { phone, phoneProblem };
+  if ((countries[0] ?? homeCode()) === country)
+    return isPhone(phone) ? { phone, country: read } : { phone, problem: phoneRule, problemKind };
+  const problem = `phone is a number of ${nameCountry(read)}; to send to it, write ${country} in the column country`;
+  return { phone, problem, problemKind };
 };
 
+/** Rejects all but the first line of each number. */
+const rejectDuplicates = (lines: readonly BulkLine[]): BulkLine[] => {
+  const first = new Map<string, number>();
+  return lines.map((one) => {
+    const earlier = first.get(one.phone);
+    if (one.problem !== undefined) return one;
+    if (earlier !== undefined)
+      return { ...one, problem: `the number is on line ${earlier}`, problemKind: "duplicate" };
+    first.set(one.phone, one.line);
+    return one;
+  });
+};
+
+/** Masks what a file has for a number: of a wrong one the first digits say what is wrong. Anything else is masked as a whole. */
+export const maskCell = (cell: string): string => {
+  const digits = bareDigits(cell);
+  return isPhone(cell) || !/^\d{5,15}$/.test(digits)
+    ? maskPhone(cell)
+    : `${digits.slice(0, 4)}${"•".repeat(digits.length - 4)}`;
+};
+
+/** Returns the same for the same numbers and values, however they are written in the file. */
 const digestLines = (lines: readonly BulkLine[]): string => {
   const hash = createHash("sha256");
   for (const { phone, values } of lines) hash.update(JSON.stringify([phone, values])).update("\n");
-  return hash.digest("hex");
+  return hash.digest("hex").slice(0, 12);
 };
 
 /**
  * Reads a CSV file with one recipient per line: `phone`, a column for each value of the template, and `country` for numbers abroad.
  *
+ * @returns it, and the columns that the template does not have.
  * @throws HeaderError if a column is missing; RunError for more lines than can be planned.
  */
-export const readBulkFile = async (input: Readable, template: Template): Promise<BulkFile> => {
+export const readBulk = async (
+  input: Readable,
+  { template, class: kind, name }: BulkOrder,
+): Promise<{ readonly bulk: Bulk; readonly ignored: readonly string[] }> => {
   const columns = columnsOf(template);
   const { ignored, blocks } = await openImport(input, { columns });
   const lines: BulkLine[] = [];
@@ -101,14 +139,24 @@ export const readBulkFile = async (input: Readable, template: Template): Promise
       const isValue = columns.at(-1) !== countryColumn;
       lines.push({
         line,
-        ...readRecipient(phone, isValue ? undefined : country),
+        ...readNumber(phone, isValue ? undefined : country),
         values: isValue ? rest : others,
       });
     }
-    for (const { line, reason } of rejections) lines.push({ line, phone: "", values: {}, problem: reason });
+    for (const { line, reason: problem } of rejections)
+      lines.push({ line, phone: "", values: {}, problem, problemKind: "invalid values" });
     if (lines.length > maxPlanned)
       throw new RunError(`the file has more than ${maxPlanned} recipients; split it`);
   }
   lines.sort((a, b) => a.line - b.line);
-  return { lines, ignored, digest: digestLines(lines) };
+  const file = digestLines(lines);
+  return {
+    bulk: {
+      name: name ?? `${template.name}-${file}`,
+      template: { ...template, class: kind },
+      lines: rejectDuplicates(lines),
+      file,
+    },
+    ignored,
+  };
 };

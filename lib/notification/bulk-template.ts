@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import type { MessageClass } from "#lib/messaging/submission.ts";
-import type { Bulk } from "./bulk-decision.ts";
+import type { Bulk } from "./bulk-file.ts";
 import { listExamples, listRules, type Template } from "./template.ts";
 import { resolveTemplate, TemplateError } from "./template-version.ts";
 import { templates } from "./templates.ts";

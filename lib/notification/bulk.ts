@@ -1,57 +1,95 @@
 import { createHash } from "node:crypto";
-import type { Readable } from "node:stream";
-import type { Draft } from "#lib/messaging/messenger-client.ts";
-import type { MessageClass } from "#lib/messaging/submission.ts";
-import {
-  type Bulk,
-  decideLines,
-  draftLine,
-  getDraft,
-  type LineDecision,
-  lineOutcomes,
-} from "./bulk-decision.ts";
-import { readBulkFile } from "./bulk-file.ts";
-import {
-  closeBulkRun,
-  findBulkRun,
-  findInRun,
-  type LineResult,
-  openBulkRun,
-  requireUncancelled,
-  requireUsable,
-  storeLines,
-} from "./bulk-run.ts";
+import { setImmediate } from "node:timers/promises";
+import { type Bulk, type BulkLine, maskCell } from "./bulk-file.ts";
 import type { BulkContext } from "./context.ts";
-import { explain, maskName, RunError, submitDrafts } from "./dispatch.ts";
-import type { Run } from "./run.ts";
+import { digestOf } from "./opt-out.ts";
+import {
+  type Decision,
+  decide,
+  deliver,
+  draftFor,
+  type Mailing,
+  maskName,
+  type Recipient,
+} from "./pipeline.ts";
+import { findInRun } from "./recipient.ts";
+import { bulkJob, finishRun, openBulkRun, type Run, RunError, requireUsable } from "./run.ts";
 
 /** A message may be scheduled 30 days ahead. */
 export const maxBulkDays = 30;
 const dayMs = 24 * 60 * 60_000;
-const batchSize = 200;
+/** Lines that are decided between two turns of other work: in the messenger, the sender does not wait for a whole file. */
+const decidedAtOnce = 500;
+const deliveredAtOnce = 200;
 const shownMessages = 3;
 
-/** What an operator says about a file. */
-export interface BulkOrder {
-  readonly template: Bulk["template"];
-  readonly class: MessageClass;
-  /** By default it follows from the template and what the file contains, so that the same file is sent once. */
-  readonly name?: string | undefined;
-}
+const mailingOf = ({ name, template }: Bulk): Mailing => ({
+  scope: { job: bulkJob(name), at: "-infinity" },
+  template,
+  expiresAt: Number.POSITIVE_INFINITY,
+});
 
-/**
- * Reads a file of recipients.
- *
- * @returns it, and the columns that the template does not have.
- * @throws HeaderError if a column is missing; RunError for more lines than can be planned.
- */
-export const readBulk = async (
-  input: Readable,
-  { template, class: kind, name }: BulkOrder,
-): Promise<{ readonly bulk: Bulk; readonly ignored: readonly string[] }> => {
-  const { lines, ignored, digest } = await readBulkFile(input, template);
-  const file = digest.slice(0, 12);
-  return { bulk: { name: name ?? `${template.name}-${file}`, template, class: kind, lines, file }, ignored };
+const toRecipient = ({ pepper }: BulkContext, { name, file }: Bulk, line: BulkLine) => {
+  const key =
+    line.problem === undefined
+      ? // differs between runs, so that no number can be followed from one to another
+        createHash("sha256").update(`${name}|`).update(digestOf(pepper, line.phone)).digest("hex")
+      : `line ${line.line}`;
+  return { ...line, key, file, masked: maskCell(line.phone) };
+};
+
+/** What to do with a line of the file. Its message is not part of it: those of a whole file would fill the memory. */
+type LineDecision = Omit<Decision<ReturnType<typeof toRecipient>>, "draft">;
+
+/** Decides about each line, in the order of the file, and plans in how many days each message could be sent. */
+const plan = async (context: BulkContext, bulk: Bulk) => {
+  const decisions: LineDecision[] = [];
+  for (let start = 0; start < bulk.lines.length; start += decidedAtOnce) {
+    const lines = bulk.lines.slice(start, start + decidedAtOnce);
+    const recipients = lines.map((line) => toRecipient(context, bulk, line));
+    for (const { draft, ...decision } of await decide(context, mailingOf(bulk), recipients))
+      decisions.push(decision);
+    await setImmediate();
+  }
+  const toBeSent = decisions.filter(({ outcome }) => outcome === undefined);
+  const phones = toBeSent.map(({ phone }) => phone);
+  return { decisions, toBeSent, days: phones.length > 0 ? await context.plan(phones) : [] };
+};
+
+export const lineOutcomes = [
+  "would be sent",
+  "sent before",
+  "opted out",
+  "invalid number",
+  "duplicate",
+  "invalid values",
+] as const;
+type LineOutcome = (typeof lineOutcomes)[number];
+
+const outcomeNames = {
+  accepted: "sent before",
+  opted_out: "opted out",
+  refused: "invalid values",
+  expired: "invalid values",
+} as const;
+
+const outcomeOf = ({ problemKind, outcome }: LineDecision): LineOutcome =>
+  problemKind ?? (outcome === undefined ? "would be sent" : outcomeNames[outcome]);
+
+/** Counts numbers by country, the most frequent first. */
+const countCountries = (lines: readonly LineDecision[]) => {
+  const countries = lines.flatMap(({ country }) => country ?? []);
+  const groups = Map.groupBy(countries, ({ country, region }) => `${country} ${region}`);
+  return [...groups.values()]
+    .flatMap((same) =>
+      same.slice(0, 1).map(({ country, region }) => ({ country, region, count: same.length })),
+    )
+    .toSorted((a, b) => b.count - a.count);
+};
+
+const textFor = (bulk: Bulk, recipient: Omit<Recipient, "key">): string | undefined => {
+  const created = draftFor(mailingOf(bulk), { ...recipient, key: "" });
+  return "draft" in created ? created.draft.text : undefined;
 };
 
 /**
@@ -59,73 +97,11 @@ export const readBulk = async (
  * message has now. Another version may have changed only what other lines show.
  */
 export const fingerprintOf = (bulk: Bulk): string => {
-  const { name, template, class: kind, file, lines } = bulk;
-  let sample: string | undefined;
-  for (const line of lines) {
-    const created = draftLine(bulk, line, "", undefined);
-    sample = "draft" in created ? created.draft.text : undefined;
-    if (sample !== undefined) break;
-  }
-  const parts = JSON.stringify([name, template.name, template.version, kind, file, sample]);
+  const { name, template, file, lines } = bulk;
+  const texts = lines.values().map((line) => textFor(bulk, line));
+  const sample = texts.find((text) => text !== undefined);
+  const parts = JSON.stringify([name, template.name, template.version, template.class, file, sample]);
   return createHash("sha256").update(parts).digest("hex").slice(0, 32);
-};
-
-const wouldBeSent = ({ outcome }: LineDecision): boolean => outcome === "would be sent";
-
-const planDays = async (context: BulkContext, decisions: readonly LineDecision[]): Promise<number[]> => {
-  const phones = decisions.filter(wouldBeSent).map(({ phone }) => phone);
-  return phones.length === 0 ? [] : context.plan(phones);
-};
-
-const countDays = (days: readonly number[]): number => Math.max(-1, ...days) + 1;
-
-/** A message of a preview, with the name and the number masked. */
-interface PreviewedMessage {
-  readonly line: number;
-  readonly phone: string;
-  readonly text: string;
-}
-
-export interface BulkPreview {
-  readonly name: string;
-  readonly counts: Readonly<Record<LineDecision["outcome"], number>>;
-  /** The countries of the numbers that would be sent to, the most frequent first. */
-  readonly countries: readonly {
-    readonly country: string;
-    readonly region: string | undefined;
-    readonly count: number;
-  }[];
-  /** How many days it takes at the present budgets. */
-  readonly days: number;
-  readonly messages: readonly PreviewedMessage[];
-  /** The lines that are not sent and why, without personal data. */
-  readonly rejected: readonly {
-    readonly line: number;
-    readonly phone: string;
-    readonly outcome: LineDecision["outcome"];
-    readonly reason: string;
-  }[];
-}
-
-const previewMessages = (bulk: Bulk, decisions: readonly LineDecision[]): PreviewedMessage[] =>
-  decisions
-    .filter(wouldBeSent)
-    .slice(0, shownMessages)
-    .map((decision) => {
-      const created = draftLine(bulk, maskName(decision), decision.key, undefined);
-      const text = "draft" in created ? (created.draft.text ?? "") : "";
-      return { line: decision.line, phone: decision.masked, text };
-    });
-
-const countCountries = (decisions: readonly LineDecision[]): BulkPreview["countries"] => {
-  const counts = new Map<string, BulkPreview["countries"][number]>();
-  for (const { country: found } of decisions.filter(wouldBeSent)) {
-    if (!found) continue;
-    const { country, region } = found;
-    const key = `${country} ${region}`;
-    counts.set(key, { country, region, count: (counts.get(key)?.count ?? 0) + 1 });
-  }
-  return [...counts.values()].toSorted((a, b) => b.count - a.count);
 };
 
 /**
@@ -133,109 +109,85 @@ const countCountries = (decisions: readonly LineDecision[]): BulkPreview["countr
  *
  * @throws RunError for a name that another template has used, and for a run that was cancelled.
  */
-export const previewBulk = async (context: BulkContext, bulk: Bulk): Promise<BulkPreview> => {
+export const previewBulk = async (context: BulkContext, bulk: Bulk) => {
   const { name, template } = bulk;
-  const run = await findBulkRun(context.sql, name);
-  if (run) requireUsable(run, name, template.name);
-  const decisions = await decideLines(context, bulk);
-  const days = countDays(await planDays(context, decisions));
-  const count = (wanted: string) => decisions.filter(({ outcome }) => outcome === wanted).length;
+  await requireUsable(context.sql, name, template.name);
+  const { decisions, toBeSent, days } = await plan(context, bulk);
+  const count = (wanted: string) => decisions.filter((one) => outcomeOf(one) === wanted).length;
   const counts = Object.fromEntries(lineOutcomes.map((outcome) => [outcome, count(outcome)]));
-  const rejected = decisions.flatMap(({ line, masked: phone, outcome, reason }) =>
-    reason === undefined ? [] : { line, phone, outcome, reason },
-  );
-  const messages = previewMessages(bulk, decisions);
-  const countries = countCountries(decisions);
-  return { name, counts: counts as BulkPreview["counts"], countries, days, messages, rejected };
+  return {
+    name,
+    counts: counts as Readonly<Record<LineOutcome, number>>,
+    countries: countCountries(toBeSent),
+    /** How many days it takes at the present budgets. */
+    days: Math.max(-1, ...days) + 1,
+    /** The first messages. */
+    messages: toBeSent.slice(0, shownMessages).map((one) => {
+      return { line: one.line, phone: one.masked, text: textFor(bulk, maskName(one)) ?? "" };
+    }),
+    /** The lines that are not sent and why, without personal data. */
+    rejected: decisions.flatMap((one) =>
+      one.reason ? { line: one.line, phone: one.masked, outcome: outcomeOf(one), reason: one.reason } : [],
+    ),
+  };
 };
 
-const toResult =
-  ({ file }: Bulk) =>
-  ({ line, masked, key, outcome, reason }: LineDecision): LineResult => ({
-    ...{ line, file, masked, key, reason },
-    outcome: outcome === "opted out" ? "opted_out" : "refused",
-  });
-
-/** A message with the day on which it is to be sent. */
-interface Planned extends LineDecision {
-  readonly dueAt: string | undefined;
-}
+export type BulkPreview = Awaited<ReturnType<typeof previewBulk>>;
 
 /** @throws RunError if they cannot all be scheduled. */
-const schedule = (decisions: readonly LineDecision[], days: readonly number[]): Planned[] => {
+const schedule = (lines: readonly LineDecision[], days: readonly number[]) => {
   const inTime = days.filter((day) => day < maxBulkDays).length;
   if (inTime < days.length)
     throw new RunError(
       `at the present budgets it takes more than ${maxBulkDays} days; send at most ${inTime} recipients now`,
     );
   const now = Date.now();
-  return decisions.filter(wouldBeSent).map((decision, place) => {
+  return lines.map((line, place) => {
     const day = days[place] ?? 0;
-    return { ...decision, dueAt: day > 0 ? new Date(now + day * dayMs).toISOString() : undefined };
+    return { ...line, sendAt: day > 0 ? new Date(now + day * dayMs).toISOString() : undefined };
   });
 };
 
-const handOver = async (
-  context: BulkContext,
-  bulk: Bulk,
-  run: string,
-  planned: readonly Planned[],
-): Promise<void> => {
-  const numbers = planned.map(({ phone }) => phone);
-  const found = await findInRun(context.sql, run, numbers);
-  const fresh = planned
-    .filter(({ phone }) => !found.has(phone))
-    .map((line) => {
-      const draft: Draft = { ...getDraft(bulk, line, run), ...(line.dueAt && { send_at: line.dueAt }) };
-      return { key: line.key, draft };
-    });
-  const ids = new Map((await submitDrafts(context, fresh)).map(({ key, messageId }) => [key, messageId]));
-  const results = planned.map(
-    ({ line, masked, key, phone, dueAt }): LineResult => ({
-      ...{ line, file: bulk.file, masked, key, dueAt },
-      outcome: "accepted",
-      messageId: ids.get(key) ?? found.get(phone),
-    }),
-  );
-  await storeLines(context.sql, run, results);
-  await requireUncancelled(context.sql, run);
-};
-
-/** A run that was opened, and the rest of the work. */
-export interface StartedBulk {
-  /** @throws RunError if the run did not finish; the stored run has the same message. */
-  readonly sent: Promise<Run>;
-}
+/** Submits the messages that the run does not have: what a killed run has submitted may be unrecorded, and its keys expired. */
+const submitMissing =
+  ({ sql, submitBatch }: BulkContext, run: string): BulkContext["submitBatch"] =>
+  async (drafts) => {
+    const phones = drafts.map(({ phone }) => phone);
+    const found = await findInRun(sql, run, phones);
+    const missing = drafts.filter(({ phone }) => !found.has(phone));
+    const ids = missing.length > 0 ? await submitBatch(missing) : [];
+    return phones.flatMap((phone) => found.get(phone) ?? ids.shift() ?? []);
+  };
 
 /**
  * Hands over a file's messages, each for the day on which the budgets allow it. Killed or repeated, it continues, and nobody is
  * notified twice.
  *
  * @param beforeBatch is called before each batch is handed over; what it throws ends the run.
+ * @returns the rest of the work, which throws a RunError if the run did not finish; the stored run has the same message.
  * @throws RunError for a name that another template has used, and for a run that was cancelled.
  */
 export const startBulk = async (
   context: BulkContext,
   bulk: Bulk,
   beforeBatch: () => void = () => {},
-): Promise<StartedBulk> => {
+): Promise<{ readonly sent: Promise<Run> }> => {
   const { sql } = context;
-  const run = await openBulkRun(sql, bulk.name, bulk.template.name, bulk.lines.length);
+  const { name, template, lines } = bulk;
+  const run = await openBulkRun(sql, name, template.name, lines.length);
+  const mailing = { ...mailingOf(bulk), run };
+  const handOver = { ...context, submitBatch: submitMissing(context, run) };
   const send = async () => {
-    const decisions = await decideLines(context, bulk);
-    const planned = schedule(decisions, await planDays(context, decisions));
-    const others = decisions.filter((one) => !wouldBeSent(one) && one.outcome !== "sent before");
-    await storeLines(sql, run, others.map(toResult(bulk)));
-    for (let done = 0; done < planned.length; done += batchSize) {
+    const { decisions, toBeSent, days } = await plan(context, bulk);
+    const scheduled = schedule(toBeSent, days);
+    const others = decisions.filter(({ outcome }) => outcome !== undefined);
+    await deliver(handOver, mailing, others);
+    for (let done = 0; done < scheduled.length; done += deliveredAtOnce) {
       beforeBatch();
-      await handOver(context, bulk, run, planned.slice(done, done + batchSize));
+      const batch = scheduled.slice(done, done + deliveredAtOnce);
+      await deliver(handOver, mailing, await decide(context, mailing, batch));
+      await requireUsable(sql, name, template.name);
     }
-    return closeBulkRun(sql, run);
   };
-  const fail = async (error: unknown): Promise<never> => {
-    const reason = explain(error);
-    await closeBulkRun(sql, run, reason);
-    throw new RunError(reason, { cause: error });
-  };
-  return { sent: send().catch(fail) };
+  return { sent: finishRun(sql, { id: run, job: mailing.scope.job }, send) };
 };

@@ -1,6 +1,6 @@
 import { findSetting } from "#lib/config.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
-import { readPhone } from "#lib/messaging/phone-reading.ts";
+import { type Reading, readPhone } from "#lib/messaging/phone-reading.ts";
 import { Submission } from "#lib/messaging/submission.ts";
 import { render, type Template, ValueError } from "./template.ts";
 
@@ -10,13 +10,15 @@ const maxSeconds = 259_200;
 export interface DraftInput {
   readonly template: Template;
   readonly phone: string | null;
-  /** The country codes that the number may have according to its writer. */
-  readonly countries?: readonly string[] | undefined;
+  /** The country that the number has according to its writer. */
+  readonly country?: Pick<Reading, "country" | "region"> | undefined;
   readonly values: unknown;
   /** Unix milliseconds after which the message must not be sent. */
   readonly expiresAt: number;
   /** Idempotency key: the same for every attempt to send the same message. */
   readonly key: string;
+  /** ISO 8601 with zone; now by default. */
+  readonly sendAt?: string | undefined;
   readonly run?: string;
 }
 
@@ -28,9 +30,9 @@ export type DraftResult =
 const refused = (reason: string): DraftResult => ({ outcome: "refused", reason });
 
 export const createDraft = (input: DraftInput): DraftResult => {
-  const { template, phone, countries, values, expiresAt, key, run } = input;
+  const { template, phone, country, values, expiresAt, key, sendAt, run } = input;
   if (!phone) return refused("phone is missing");
-  const read = readPhone(phone, countries);
+  const read = readPhone(phone, country && [country.country]);
   if ("problem" in read && read.readings.length > 0) return refused(read.problem);
   if ("problem" in read || read.phone !== phone) return refused("phone must be digits with country code");
   // a preview may be for a time far in the future
@@ -50,6 +52,7 @@ export const createDraft = (input: DraftInput): DraftResult => {
       ...(template.quietHours && {
         quiet_hours: { ...template.quietHours, time_zone: findSetting("TIME_ZONE") },
       }),
+      ...(sendAt && { send_at: sendAt }),
       ...(run && { run }),
     };
     // of a text whose lines all have optional values

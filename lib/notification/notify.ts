@@ -3,9 +3,10 @@ import { log } from "#lib/log.ts";
 import { submit, submitBatch } from "#lib/messaging/messenger-client.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
 import { type NotifyContext, withRetry } from "./context.ts";
-import { RunError, runJob } from "./dispatch.ts";
 import { Requested, RequestedEvent, ScheduleInput } from "./event.ts";
+import { runJob } from "./job-run.ts";
 import { type RequestOutcome, refuseRequest, requestNotification } from "./request.ts";
+import { RunError } from "./run.ts";
 
 /** Reserved for finishing the last batch: one submission and its record. */
 const reserveMs = 20_000;

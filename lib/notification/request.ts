@@ -4,6 +4,7 @@ import type { Draft } from "#lib/messaging/messenger-client.ts";
 import { type NotifyContext, retryDeadline, withRetry } from "./context.ts";
 import { createDraft, respectsOptOut } from "./draft.ts";
 import { listOptedOut } from "./opt-out.ts";
+import { explain } from "./run.ts";
 import { resolveTemplate } from "./template-version.ts";
 
 export interface NotificationRequest {
@@ -93,8 +94,7 @@ export const requestNotification = async (
   const { id, template } = request;
   const result = await processRequest(context, request).catch((error: unknown): RequestOutcome => {
     log.error("notification failed", { request: id, template, error });
-    const { name = "unknown", code } = error as { name?: string; code?: string };
-    return { outcome: "failed", reason: `failed with ${code ?? name}` };
+    return { outcome: "failed", reason: explain(error) };
   });
   await storeResult(context, request, result);
   return result;

@@ -2,8 +2,8 @@ import { Readable } from "node:stream";
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
-import { previewBulk, readBulk, startBulk } from "#lib/notification/bulk.ts";
-import type { Bulk } from "#lib/notification/bulk-decision.ts";
+import { previewBulk, startBulk } from "#lib/notification/bulk.ts";
+import { type Bulk, readBulk } from "#lib/notification/bulk-file.ts";
 import type { BulkContext } from "#lib/notification/context.ts";
 import { getTemplate } from "#lib/notification/templates.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
@@ -37,8 +37,7 @@ const contextWith = (more: Partial<BulkContext> = {}): BulkContext => ({
 const bulkOf = (count: number): Bulk => ({
   name: "march",
   file: "0123456789ab",
-  class: "bulk",
-  template: { name: "reminder", ...getTemplate("reminder") },
+  template: { name: "reminder", ...getTemplate("reminder"), class: "bulk" },
   lines: Array.from({ length: count }, (_, row) => ({
     line: row + 2,
     phone: `62811${1_000_000 + row}`,

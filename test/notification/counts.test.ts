@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { closeBulkRun, type LineResult, openBulkRun, storeLines } from "#lib/notification/bulk-run.ts";
+import { type RecipientOutcome, storeOutcomes } from "#lib/notification/recipient.ts";
+import { bulkJob, closeRun, openBulkRun } from "#lib/notification/run.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
 let admin: postgres.Sql;
@@ -12,9 +13,13 @@ beforeEach(async () => {
   sql = database.connect("messengerUrl");
 });
 
-const line = (key: string, outcome: LineResult["outcome"]): LineResult => ({
+const job = bulkJob("march");
+const line = (key: string, outcome: RecipientOutcome["outcome"]): RecipientOutcome => ({
   ...{ key, outcome, line: 1, file: "0123456789ab", masked: "6281•••12" },
 });
+
+const scope = { job, at: "-infinity" };
+const store = (run: string, batch: readonly RecipientOutcome[]) => storeOutcomes(sql, scope, run, batch);
 
 const readCounts = async () => {
   const [counts] = await admin`select accepted, opted_out, refused, expired from notification.run`;
@@ -40,7 +45,7 @@ test("the counts of a run are those of its recipients after each batch, also of 
     // the message of a stays
     [line("a", "refused"), line("b", "accepted"), line("c", "refused"), line("d", "expired")],
   ]) {
-    await storeLines(sql, run, batch);
+    await store(run, batch);
     counts.push(await readCounts());
     expect(counts.at(-1)).toEqual(await recount());
   }
@@ -53,7 +58,7 @@ test("the counts of a run are those of its recipients after each batch, also of 
   expect([await readCounts(), await recount()]).toEqual(
     Array(2).fill({ accepted: 2, opted_out: 0, refused: 0, expired: 0 }),
   );
-  await storeLines(sql, run, [line("c", "accepted"), line("d", "refused")]);
+  await store(run, [line("c", "accepted"), line("d", "refused")]);
   expect([await readCounts(), await recount()]).toEqual(
     Array(2).fill({ accepted: 3, opted_out: 0, refused: 1, expired: 0 }),
   );
@@ -61,7 +66,17 @@ test("the counts of a run are those of its recipients after each batch, also of 
 
 test("a run's recipients are counted anew when it ends, as two tasks may have stored the same ones at once", async () => {
   const run = await openBulkRun(sql, "march", "reminder", 1);
-  await storeLines(sql, run, [line("a", "refused")]);
+  await store(run, [line("a", "refused")]);
   await admin`update notification.run set refused = 2`;
-  expect(await closeBulkRun(sql, run)).toMatchObject({ state: "done", refused: 1 });
+  expect(await closeRun(sql, { id: run, job })).toMatchObject({ state: "done", refused: 1 });
+});
+
+test("the functions of bulk runs change neither a job's run nor its recipients", async () => {
+  const [{ id } = { id: "" }] = await admin<{ id: string }[]>`
+    insert into notification.run (job, scheduled_at) values ('appointment-reminder', now()) returning id`;
+  await store(id, [line("a", "accepted")]);
+  await closeRun(sql, { id, job });
+  expect(await readCounts()).toMatchObject({ accepted: 0 });
+  expect(await admin`select state from notification.run`).toEqual([{ state: "running" }]);
+  expect(await admin`select from notification.recipient`).toHaveLength(0);
 });

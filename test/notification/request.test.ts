@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { runJob } from "#lib/notification/dispatch.ts";
 import { requestedType } from "#lib/notification/event.ts";
+import { runJob } from "#lib/notification/job-run.ts";
 import { useMessagingCity } from "../steps/city/messaging-city.ts";
 import { withCityDatabase } from "../steps/city/own-city.ts";
 import { reply } from "../steps/fake-messenger.ts";

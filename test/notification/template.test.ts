@@ -3,10 +3,11 @@ import postgres from "postgres";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
 import type { MessageClass } from "#lib/messaging/submission.ts";
-import { readBulk, startBulk } from "#lib/notification/bulk.ts";
+import { startBulk } from "#lib/notification/bulk.ts";
+import { readBulk } from "#lib/notification/bulk-file.ts";
 import { findBulkTemplate } from "#lib/notification/bulk-template.ts";
 import type { BulkContext, NotifyContext } from "#lib/notification/context.ts";
-import { runJob } from "#lib/notification/dispatch.ts";
+import { runJob } from "#lib/notification/job-run.ts";
 import { requestNotification } from "#lib/notification/request.ts";
 import {
   addVersion,

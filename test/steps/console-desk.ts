@@ -21,6 +21,7 @@ export const openFakeDesk = (calls: string[]): BulkDesk => ({
       {
         ...{ id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e03", job: "bulk:vaccination-march", lines: 3_013 },
         ...{ bulk: "vaccination-march", template: "vaccination", scheduledAt: ago(90_000) },
+        ...{ startedAt: ago(90_000), changedAt: ago(90_000) },
         state: "done",
         ...{ reason: null, accepted: 3_000, opted_out: 12, refused: 1, expired: 0, isInterrupted: false },
         messages: { PENDING: 1_480, SENT: 20, DELIVERED: 1_500 },
@@ -28,6 +29,7 @@ export const openFakeDesk = (calls: string[]): BulkDesk => ({
       {
         ...{ id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e04", job: "bulk:tax-2030", lines: 12_000 },
         ...{ bulk: "tax-2030", template: "reminder", scheduledAt: ago(600) },
+        ...{ startedAt: ago(600), changedAt: ago(600) },
         state: "running",
         ...{ reason: null, accepted: 4_200, opted_out: 31, refused: 0, expired: 0, isInterrupted: true },
         messages: { PENDING: 4_200 },

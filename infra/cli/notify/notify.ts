@@ -3,12 +3,13 @@ import { findSetting } from "#lib/config.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import { readPhone as readNumber } from "#lib/messaging/phone-reading.ts";
 import type { NotifyContext } from "#lib/notification/context.ts";
-import { type Decision, previewJob, RunError, runJob } from "#lib/notification/dispatch.ts";
+import { previewJob, runJob } from "#lib/notification/job-run.ts";
 import { findJob, type Job, jobs } from "#lib/notification/jobs.ts";
 import { setPreference } from "#lib/notification/opt-out.ts";
+import type { Decision } from "#lib/notification/pipeline.ts";
 import { listMissed } from "#lib/notification/recipient.ts";
 import { listFailedRequests, requestNotification } from "#lib/notification/request.ts";
-import { countStates, listRuns, nameOutcome, outcomes, type Run } from "#lib/notification/run.ts";
+import { countStates, listRuns, nameOutcome, outcomes, type Run, RunError } from "#lib/notification/run.ts";
 import { listRules } from "#lib/notification/template.ts";
 import { resolveTemplate } from "#lib/notification/template-version.ts";
 import { getTemplate, type TemplateName, templates } from "#lib/notification/templates.ts";
@@ -115,12 +116,10 @@ const listJobs = (): Reply => {
   };
 };
 
-const describeDecision = ({ key, phone, draft, result }: Decision) => ({
+const describeDecision = ({ key, phone, draft, outcome, reason }: Decision) => ({
   key: key || "(no key)",
   phone: phone === null ? "-" : maskPhone(phone),
-  outcome: draft
-    ? "would be sent"
-    : `${nameOutcome(result?.outcome ?? "")}${result?.reason ? `: ${result.reason}` : ""}`,
+  outcome: draft ? "would be sent" : `${nameOutcome(outcome ?? "")}${reason ? `: ${reason}` : ""}`,
   ...(draft?.text && { text: draft.text }),
 });
 

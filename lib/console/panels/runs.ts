@@ -1,22 +1,14 @@
 import type postgres from "postgres";
 import { type Html, html } from "#lib/html.ts";
 import { states } from "#lib/messaging/submission.ts";
+import { outcomes, type Run, runColumns } from "#lib/notification/run.ts";
 import { quoteWord } from "#lib/shell-word.ts";
 import { hiddenUnless, may, renderAge, renderTable, type View } from "../view.ts";
 
 /** What the console shows of a run of a notification job, or of a bulk run: counts, no recipients. */
-export interface RunSummary {
-  readonly id: string;
-  readonly job: string;
+export interface RunSummary extends Run {
   /** The name of a bulk run. */
   readonly bulk: string | null;
-  readonly scheduledAt: Date;
-  readonly state: "running" | "done" | "failed" | "cancelled";
-  readonly reason: string | null;
-  readonly accepted: number;
-  readonly opted_out: number;
-  readonly refused: number;
-  readonly expired: number;
   /** Messages by state in the outbox. */
   readonly messages: Readonly<Record<string, number>>;
 }
@@ -24,8 +16,7 @@ export interface RunSummary {
 const maxRuns = 10;
 
 const summaryColumns = (sql: postgres.ISql) => sql`
-  id, job, case when template is not null then split_part(job, ':', 2) end as bulk,
-  scheduled_at as "scheduledAt", state, reason, accepted, opted_out, refused, expired,
+  ${runColumns(sql)}, case when template is not null then split_part(job, ':', 2) end as bulk,
   (select coalesce(jsonb_object_agg(counted.state, counted.count), '{}') from (
     select m.state, count(*) from messaging.message m where m.run = shown.id group by m.state) counted) as messages`;
 
@@ -53,8 +44,6 @@ export const listRuns = (sql: postgres.ISql) => {
 export interface BulkRunSummary extends RunSummary {
   readonly bulk: string;
   readonly template: string;
-  /** Recipients in its file. */
-  readonly lines: number | null;
   /** Whether it hands over no more although it has not ended: its task or command was killed. */
   readonly isInterrupted: boolean;
 }
@@ -64,7 +53,7 @@ const silenceMs = 60_000;
 
 /** Lists the latest bulk runs, newest first. */
 export const listBulkRuns = (sql: postgres.ISql) => sql<BulkRunSummary[]>`
-  select ${summaryColumns(sql)}, template, lines,
+  select ${summaryColumns(sql)},
     state = 'running' and changed_at < now() - ${`${silenceMs} ms`}::text::interval as "isInterrupted"
   from notification.run shown where template is not null order by scheduled_at desc limit ${maxRuns}`;
 
@@ -107,8 +96,6 @@ export const describeState = (
   const { SENT = 0, DELIVERED = 0, READ = 0 } = messages;
   return { name: runs.handedOver(number(SENT + DELIVERED + READ), number(all)), tone: "waiting" };
 };
-
-const recipientCounts = ["accepted", "opted_out", "refused", "expired"] as const;
 
 /** The command that retries those whom a run has not reached. */
 export const replayCommand = (job: string, scheduledAt: Date): string =>
@@ -160,7 +147,7 @@ const renderRun = (run: RunSummary, view: View): Html => {
   const { id, job, bulk, scheduledAt, reason, messages } = run;
   const { columns, counts, noCounts } = words.runs;
   const { name, tone } = describeState(run, words);
-  const recipients = Object.fromEntries(recipientCounts.map((name) => [counts[name], run[name]]));
+  const recipients = Object.fromEntries(outcomes.map((name) => [counts[name], run[name]]));
   const remedy =
     bulk === null ? html`<code>${replayCommand(job, scheduledAt)}</code>` : renderReportLink(bulk, words);
   const missed = hasMissed(run) ? remedy : undefined;

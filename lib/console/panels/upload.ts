@@ -1,7 +1,6 @@
 import { type Html, html } from "#lib/html.ts";
 import { maxPlanned } from "#lib/messaging/submission.ts";
-import { maxBulkDays } from "#lib/notification/bulk.ts";
-import { lineOutcomes } from "#lib/notification/bulk-decision.ts";
+import { lineOutcomes, maxBulkDays } from "#lib/notification/bulk.ts";
 import type { ShownPreview } from "../bulk-state.ts";
 import { hiddenUnless, may, renderTable } from "../view.ts";
 import type { BulkView } from "./bulk.ts";

@@ -2,40 +2,30 @@
 -- key that its caller makes; no function returns one.
 
 -- Starts a bulk run, or continues one that has this template and is not cancelled. What it could not send before is no longer
--- part of it: the file may be corrected. Returns its id and state; no row if another template has the name.
-create or replace function notification.open_bulk(wanted text, of_template text, of_lines integer)
-returns table (id uuid, state text)
+-- part of it: the file may be corrected. Returns its id; null if another template has the name, or it is cancelled.
+create or replace function notification.start_bulk(wanted text, of_template text, of_lines integer) returns uuid
 language sql volatile security definer
 set search_path = notification, pg_temp
 begin atomic
-  with opened as (
+  with started as (
     insert into notification.run as known (job, scheduled_at, template, lines)
     values ('bulk:' || wanted, now(), of_template, of_lines)
     on conflict (job) where template is not null do update
-    set state = case known.state when 'cancelled' then known.state else 'running' end, reason = null,
-      opted_out = case known.state when 'cancelled' then known.opted_out else 0 end,
-      refused = case known.state when 'cancelled' then known.refused else 0 end,
-      expired = case known.state when 'cancelled' then known.expired else 0 end,
-      lines = excluded.lines, changed_at = now()
-    where known.template = excluded.template
-    returning known.id, known.state
+    set state = 'running', reason = null, opted_out = 0, refused = 0, expired = 0, lines = excluded.lines, changed_at = now()
+    where known.template = excluded.template and known.state <> 'cancelled'
+    returning id
   ), taken as (
     update notification.recipient set run_id = null
-    where run_id = (select opened.id from opened where opened.state = 'running') and outcome <> 'accepted'
+    where run_id = (select id from started) and outcome <> 'accepted'
   )
-  select opened.id, opened.state from opened;
+  select id from started;
 end;
 
--- Ends a bulk run, with the reason of a failure; one that was cancelled stays cancelled.
 create or replace function notification.close_bulk(wanted uuid, failure text) returns void
 language sql volatile security definer
 set search_path = notification, pg_temp
 begin atomic
-  update notification.run
-  set state = case when state = 'cancelled' then state when failure is null then 'done' else 'failed' end,
-    reason = failure, changed_at = now()
-  where id = wanted and template is not null;
-  select notification.count_recipients(id) from notification.run where id = wanted and template is not null;
+  select notification.close_run(id, failure) from notification.run where id = wanted and template is not null;
 end;
 
 -- Returns those of the keys that a bulk run has a message for.
@@ -77,6 +67,6 @@ begin atomic
   where job = 'bulk:' || wanted and template is not null returning id;
 end;
 
-grant execute on function notification.open_bulk, notification.close_bulk, notification.list_sent_before,
+grant execute on function notification.start_bulk, notification.close_bulk, notification.list_sent_before,
   notification.store_bulk, notification.cancel_bulk to municipal_messenger;
 grant execute on function notification.report_bulk to municipal_console;

@@ -1,7 +1,11 @@
--- Counts a run's recipients anew, at its end: two that store the same ones at once may both have counted them.
-create or replace function notification.count_recipients(wanted uuid) returns void
+-- Ends a run, with the reason of a failure; one that was cancelled stays cancelled. Then counts its recipients anew: two that store
+-- the same ones at once may both have counted them.
+create or replace function notification.close_run(wanted uuid, failure text) returns void
 language sql volatile
 begin atomic
+  update notification.run
+  set state = case when state = 'cancelled' then state when failure is null then 'done' else 'failed' end, reason = failure
+  where id = wanted;
   update notification.run set accepted = counted.accepted, opted_out = counted.opted_out,
     refused = counted.refused, expired = counted.expired, changed_at = now()
   from (
@@ -20,7 +24,7 @@ language sql volatile
 begin atomic
   with given as materialized (
     select * from jsonb_to_recordset(outcomes) as given (
-      key text, outcome text, reason text, "messageId" text, line integer, file text, masked text, "dueAt" timestamptz)
+      key text, outcome text, reason text, "messageId" text, line integer, file text, masked text, "sendAt" timestamptz)
   ), former as (
     -- as they were before this statement; each by its key
     select key as dedupe_key, r.outcome from given cross join lateral (
@@ -29,7 +33,7 @@ begin atomic
   ), stored as (
     insert into notification.recipient as known
       (job, occasion, dedupe_key, run_id, outcome, reason, message_id, line, file, masked, seen_at)
-    select of_job, at, key, of_run, outcome, reason, "messageId", line, file, masked, coalesce("dueAt", now())
+    select of_job, at, key, of_run, outcome, reason, "messageId", line, file, masked, coalesce("sendAt", now())
     from given order by key
     on conflict (job, occasion, dedupe_key) do update
     set run_id = excluded.run_id, outcome = excluded.outcome, reason = excluded.reason, message_id = excluded.message_id,
@@ -74,4 +78,4 @@ create or replace trigger cancel_returned before update of state on messaging.me
 for each row when (new.run is not null and old.state = 'SENDING' and new.state = 'PENDING' and new.attempts <= new.failed_early)
 execute function notification.cancel_late();
 
-grant execute on function notification.store_outcomes, notification.count_recipients to municipal_notify;
+grant execute on function notification.store_outcomes, notification.close_run to municipal_notify;

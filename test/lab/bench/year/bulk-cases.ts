@@ -1,17 +1,8 @@
 import { cancelRun } from "#lib/messenger/outbox/cancel.ts";
 import { carefulPace } from "#lib/messenger/send/pace.ts";
 import { planMessages } from "#lib/messenger/send/plan.ts";
-import {
-  bulkJob,
-  closeBulkRun,
-  findBulkRun,
-  findInRun,
-  listSentBefore,
-  openBulkRun,
-  reportBulkRun,
-  requireUncancelled,
-  storeLines,
-} from "#lib/notification/bulk-run.ts";
+import { findInRun, listOutcomes, reportBulkRun, storeOutcomes } from "#lib/notification/recipient.ts";
+import { bulkJob, closeRun, findBulkRun, openBulkRun, requireUsable } from "#lib/notification/run.ts";
 import type { Ground, Measurable } from "./groups.ts";
 import { withoutEffect } from "./measure.ts";
 import { phoneOf } from "./message-data.ts";
@@ -21,8 +12,9 @@ const batch = 200;
 
 /** Bulk runs, which the console starts. */
 export async function* bulkCases({ owner, sql, consoleSql, parts }: Ground): AsyncGenerator<Measurable> {
+  const scope = { job: bulkJob(bulkName), at: "-infinity" };
   const run = await findBulkRun(sql, bulkName);
-  if (!run) throw new Error(`there is no run ${bulkJob(bulkName)}`);
+  if (!run) throw new Error(`there is no run ${scope.job}`);
   const phones = Array.from({ length: parts.bulkRecipients }, (_, n) => phoneOf(n % parts.persons));
   yield { name: "bulk: days of all messages", run: () => planMessages(sql, carefulPace, phones), most: 20 };
   yield withoutEffect(sql, {
@@ -30,7 +22,7 @@ export async function* bulkCases({ owner, sql, consoleSql, parts }: Ground): Asy
     run: (inside) => openBulkRun(inside, bulkName, "status-change", parts.bulkRecipients),
   });
   const keys = Array.from({ length: batch }, (_, n) => `key-${n}`);
-  yield { name: "bulk: sent before, 200 keys", run: () => listSentBefore(sql, bulkName, keys) };
+  yield { name: "bulk: sent before, 200 keys", run: () => listOutcomes(sql, scope, keys) };
   yield { name: "bulk: messages of 200 numbers", run: () => findInRun(sql, run.id, phones.slice(0, batch)) };
   const lines = (turn: number) =>
     keys.map((key, n) => ({
@@ -39,11 +31,11 @@ export async function* bulkCases({ owner, sql, consoleSql, parts }: Ground): Asy
     }));
   yield withoutEffect(sql, {
     name: "bulk: store 200 lines and count the run's recipients",
-    run: (inside, turn) => storeLines(inside, run.id, lines(turn)),
+    run: (inside, turn) => storeOutcomes(inside, scope, run.id, lines(turn)),
   });
-  yield { name: "bulk: whether it was cancelled", run: () => requireUncancelled(sql, run.id) };
+  yield { name: "bulk: whether it was cancelled", run: () => requireUsable(sql, bulkName, "status-change") };
   yield { name: "bulk: report", run: () => reportBulkRun(consoleSql, run.id), most: 20 };
-  yield { name: "bulk: close", run: () => closeBulkRun(sql, run.id) };
+  yield { name: "bulk: close", run: () => closeRun(sql, run) };
   yield withoutEffect(sql, {
     name: "bulk: cancel a run of which all wait",
     before: (inside) =>

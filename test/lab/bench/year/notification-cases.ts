@@ -52,7 +52,7 @@ export async function* notificationCases({ owner, sql, parts }: Ground): AsyncGe
   >`select id from notification.run where job = ${`bulk:${bulkName}`}`;
   const phones = Array.from({ length: batch }, (_, person) => phoneOf(person));
   yield { name: "notifications: opted out, 200 numbers", run: () => listOptedOut({ sql, pepper }, phones) };
-  yield { name: "notifications: close a run", run: () => closeRun(sql, run) };
+  yield { name: "notifications: close a run", run: () => closeRun(sql, { id: run, job }) };
   yield { name: "notifications: messages of a run by state", run: () => countStates(sql, run) };
   yield { name: "notifications: runs of a job", run: () => listRuns(sql, job, 20) };
   yield {
