@@ -3,11 +3,13 @@ import type postgres from "postgres";
 import { listAlerts } from "#lib/console/panels/alerts.ts";
 import { type ConsoleState, readConsoleState } from "#lib/console/state.ts";
 import { formatSeconds, type View } from "#lib/console/view.ts";
-import { en } from "#lib/console/words/en.ts";
+import { languages } from "#lib/console/words.ts";
 import type { AccountSummary } from "#lib/messenger/account/account-admin.ts";
 import { exitCodes, type Reply } from "./command.ts";
 import { formatTable, formatTime } from "./output.ts";
 import { findStage, noun, withConnection } from "./stage.ts";
+
+const say = languages.en;
 
 interface Problem {
   readonly what: string;
@@ -43,8 +45,8 @@ const listAlarms = async (stage: string): Promise<Problem[]> => {
 };
 
 const describeConnection = ({ number, holdCode, downSince }: AccountSummary): string => {
-  if (holdCode !== null) return en.accounts.held(holdCode);
-  if (number === null) return en.accounts.unlinked;
+  if (holdCode !== null) return say("accounts.held", { code: holdCode });
+  if (number === null) return say("accounts.unlinked");
   return downSince ? `down since ${formatTime(downSince)}` : "up";
 };
 
@@ -67,7 +69,7 @@ const describeQueue = ({ due, failures, callbacks, paused }: ConsoleState): stri
   const waiting = callbacks.reduce((sum, { waiting }) => sum + waiting, 0);
   return [
     `Sending: ${paused ? "paused" : "on"}`,
-    `Due now: ${pending} waiting, ${sending} being sent${oldest > 0 ? `; the oldest since ${formatSeconds(oldest, en)}` : ""}`,
+    `Due now: ${pending} waiting, ${sending} being sent${oldest > 0 ? `; the oldest since ${formatSeconds(oldest, say)}` : ""}`,
     `Last ${ended} that ended: ${failed} failed${codes.length > 0 ? ` (${codes.join(", ")})` : ""}`,
     `Callbacks: ${waiting} waiting`,
   ].join("\n");
@@ -76,9 +78,9 @@ const describeQueue = ({ due, failures, callbacks, paused }: ConsoleState): stri
 const describeProblem = ({ what, since, effect, todo, guide }: Problem): string =>
   [
     `- ${what}${since ? ` Since ${formatTime(since)}.` : ""}`,
-    effect && `  ${en.alerts.columns.effect}: ${effect}`,
+    effect && `  ${say("alerts.columns.effect")}: ${effect}`,
     `  ${todo}`,
-    guide && `  ${en.alerts.seeAlso} /docs/${guide}`,
+    guide && `  ${say("alerts.seeAlso")} /docs/${guide}`,
   ]
     .filter(Boolean)
     .join("\n");
@@ -94,14 +96,15 @@ const show = async (): Promise<Reply> => {
     notice: undefined,
     now: new Date(),
     language: "en",
-    words: en,
+    say,
   };
   const problems: Problem[] = [
     ...listAlerts(view).map(({ name: _, ...problem }) => problem),
     ...(stage === undefined ? [] : await listAlarms(stage)),
   ];
   const { paused, due, accounts, failures, callbacks } = state;
-  const verdict = problems.length === 0 ? en.alerts.none : en.alerts.count(problems.length);
+  const verdict =
+    problems.length === 0 ? say("alerts.none") : say("alerts.count", { count: problems.length });
   return {
     text: [
       `${verdict}${problems.length === 0 ? "" : " What to do is done in the console."}`,

@@ -10,16 +10,11 @@ export const rejections = { whatsapp, "cloud-api": cloudApi, sms } satisfies Rec
   Readonly<Record<string, Rejection>>
 >;
 
-/** Returns the name of the row that applies to a code. */
-export const findRow = (channel: ChannelName, code: string): string => {
-  if (channel === "whatsapp") return findRejectionCode(code);
-  return Object.hasOwn(rejections[channel], code) ? code : "other";
-};
-
 /** Returns what a code of a channel says, and what is done about it. */
 export const findRejection = (channel: ChannelName, code: string): Rejection => {
   const rows: Readonly<Record<string, Rejection>> = rejections[channel];
-  return rows[findRow(channel, code)] ?? rejections[channel].other;
+  const name = channel === "whatsapp" ? findRejectionCode(code) : code;
+  return (Object.hasOwn(rows, name) ? rows[name] : undefined) ?? rejections[channel].other;
 };
 
 /** What the reason of a rejected message begins with. */

@@ -27,111 +27,110 @@ export interface Actions {
   readonly cancelRun: (name: string) => Promise<number | undefined>;
 }
 
-const readPhone = ({ field, words }: Form): string => {
+const readPhone = ({ field, say }: Form): string => {
   const phone = findPhone(field);
-  if (phone === undefined) throw badRequest(words.failures.phone);
+  if (phone === undefined) throw badRequest(say("failures.phone"));
   return phone;
 };
 
 const readOptOut = (form: Form): string => {
-  if (form.field("confirmed") !== "yes") throw badRequest(form.words.failures.optOutUnconfirmed);
+  if (form.field("confirmed") !== "yes") throw badRequest(form.say("failures.optOutUnconfirmed"));
   return readPhone(form);
 };
 
 /** Forms send line breaks as CR LF, which phones show as two. */
-const readAnswer = ({ field, words }: Form): string => {
+const readAnswer = ({ field, say }: Form): string => {
   const answer = field("answer").replaceAll("\r\n", "\n").trim();
   if (answer === "" || answer.length > maxAnswerLength || answer.includes("\0"))
-    throw badRequest(words.failures.badAnswer(maxAnswerLength));
+    throw badRequest(say("failures.badAnswer", { max: maxAnswerLength }));
   return answer;
 };
 
 const actions = {
   pause: {
     role: "operator",
-    run: async ({ setPaused }, { words }) => {
+    run: async ({ setPaused }, { say }) => {
       await setPaused(true);
-      return words.notices.paused;
+      return say("notices.paused");
     },
-    failed: ({ pause }) => pause,
+    failed: "failures.pause",
   },
   resume: {
     role: "operator",
-    run: async ({ setPaused }, { words }) => {
+    run: async ({ setPaused }, { say }) => {
       await setPaused(false);
-      return words.notices.resumed;
+      return say("notices.resumed");
     },
-    failed: ({ resume }) => resume,
+    failed: "failures.resume",
   },
   "pairing-code": {
     role: "operator",
     run: async ({ requestPairingCode }, form) =>
-      form.words.notices.pairingCode(await requestPairingCode(readPhone(form), form.account)),
-    failed: (failures) => failures["pairing-code"],
+      form.say("notices.pairingCode", { code: await requestPairingCode(readPhone(form), form.account) }),
+    failed: "failures.pairing-code",
   },
   unlink: {
     role: "admin",
-    run: async ({ unlink }, { account, field, words }) => {
-      const { word } = words.unlinking;
+    run: async ({ unlink }, { account, field, say }) => {
+      const word = say("unlinking.word");
       if (field("confirmation").trim().toLowerCase() !== word)
-        throw badRequest(words.failures.unconfirmed(word));
-      const { unlinked, unlinkedHere } = words.notices;
-      return (await unlink(account)) ? unlinked : unlinkedHere;
+        throw badRequest(say("failures.unconfirmed", { word }));
+      return say((await unlink(account)) ? "notices.unlinked" : "notices.unlinkedHere");
     },
-    failed: (failures) => failures.unlink,
+    failed: "failures.unlink",
   },
   "log-in": {
     role: "operator",
-    run: async ({ logIn }, { account, words }) => {
+    run: async ({ logIn }, { account, say }) => {
       await logIn(account);
-      return words.notices.connecting;
+      return say("notices.connecting");
     },
-    failed: ({ notStopped }) => notStopped,
+    failed: "failures.notStopped",
   },
   "opt-out": {
     role: "operator",
     run: async ({ optOut }, form) => {
       const phone = readOptOut(form);
-      const { optedOut, optedOutBefore } = form.words.notices;
-      return ((await optOut(phone)) ? optedOut : optedOutBefore)(maskPhone(phone));
+      const notice = (await optOut(phone)) ? "notices.optedOut" : "notices.optedOutBefore";
+      return form.say(notice, { phone: maskPhone(phone) });
     },
-    failed: (failures) => failures.optOut,
+    failed: "failures.optOut",
   },
   "opt-in": {
     role: "operator",
     run: async ({ optIn }, form) => {
       const phone = readOptOut(form);
-      const { optedIn, notOptedOut } = form.words.notices;
-      return ((await optIn(phone)) ? optedIn : notOptedOut)(maskPhone(phone));
+      const notice = (await optIn(phone)) ? "notices.optedIn" : "notices.notOptedOut";
+      return form.say(notice, { phone: maskPhone(phone) });
     },
-    failed: (failures) => failures.optOut,
+    failed: "failures.optOut",
   },
   answer: {
     role: "operator",
     run: async ({ setAnswer }, form) => {
       await setAnswer(readAnswer(form));
-      return form.words.notices.answerSet;
+      return form.say("notices.answerSet");
     },
-    failed: (failures) => failures.answer,
+    failed: "failures.answer",
   },
   "no-answer": {
     role: "operator",
-    run: async ({ setAnswer }, { words }) => {
+    run: async ({ setAnswer }, { say }) => {
       await setAnswer(null);
-      return words.notices.answerRemoved;
+      return say("notices.answerRemoved");
     },
-    failed: (failures) => failures.answer,
+    failed: "failures.answer",
   },
   "cancel-run": {
     role: "operator",
-    run: async ({ cancelRun }, { field, words: { failures, notices } }) => {
-      if (field("confirmed") !== "yes") throw badRequest(failures.runUnconfirmed);
+    run: async ({ cancelRun }, { field, say }) => {
+      if (field("confirmed") !== "yes") throw badRequest(say("failures.runUnconfirmed"));
       const run = findRun(field);
       const cancelled = run && (await cancelRun(run));
-      if (typeof cancelled !== "number") throw badRequest(failures.noRun);
-      return notices.runCancelled(cancelled);
+      if (typeof cancelled !== "number") throw badRequest(say("failures.noRun"));
+      return say("notices.runCancelled", { count: cancelled });
     },
-    failed: ({ cancelRun }) => cancelRun,
+    failed: "failures.cancelRun",
   },
 } satisfies Record<string, Action<Actions>>;
 

@@ -9,7 +9,7 @@ import type { BulkDesk, BulkWish, ShownPreview } from "./bulk-state.ts";
 import type { Notice } from "./login/operator-login.ts";
 import type { Acts } from "./panels/acts.ts";
 import { type Action, type Form, performAction } from "./perform.ts";
-import type { Words } from "./words/en.ts";
+import type { Say } from "./words.ts";
 
 export interface BulkOptions {
   readonly bulk: BulkDesk;
@@ -24,42 +24,43 @@ export interface BulkForm extends Form {
 }
 
 /** Explains what is wrong with a file, a run or a template, in words without personal data. */
-const explain = (error: unknown, { rejected }: Words["failures"]): string | undefined =>
+const explain = (error: unknown, say: Say): string | undefined =>
   error instanceof RunError || error instanceof HeaderError || error instanceof TemplateError
-    ? rejected(error.message)
+    ? say("failures.rejected", { reason: error.message })
     : undefined;
 
 const readClass = (text: string): MessageClass | undefined => bulkClasses.find((kind) => kind === text);
 
-const readWish = ({ field, words }: Form): BulkWish => {
+const readWish = ({ field, say }: Form): BulkWish => {
   const name = field("run").trim() || undefined;
-  if (name !== undefined && !BulkName.safeParse(name).success) throw badRequest(words.failures.badRunName);
+  if (name !== undefined && !BulkName.safeParse(name).success) throw badRequest(say("failures.badRunName"));
   return { template: field("template"), class: readClass(field("class")) ?? "bulk", name };
 };
 
 /** Reads `name=rule` from each line. @returns null for none. */
-const readParameters = ({ field, words }: Form): Record<string, string> | null => {
+const readParameters = ({ field, say }: Form): Record<string, string> | null => {
   const lines = field("values")
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter(Boolean);
   const pairs = lines.map((line) => {
     const [, name, rule] = /^(\w+)\s*=\s*(\S+)$/.exec(line) ?? [];
-    if (name === undefined || rule === undefined) throw badRequest(words.failures.badValues(line));
+    if (name === undefined || rule === undefined) throw badRequest(say("failures.badValues", { line }));
     return [name, rule];
   });
   return pairs.length > 0 ? Object.fromEntries(pairs) : null;
 };
 
-const readName = ({ field, words }: Form): string => {
+const readName = ({ field, say }: Form): string => {
   const name = field("template").trim();
-  if (!TemplateName.safeParse(name).success) throw badRequest(words.failures.badTemplateName);
+  if (!TemplateName.safeParse(name).success) throw badRequest(say("failures.badTemplateName"));
   return name;
 };
 
 const readDraft = (form: Form) => {
   const text = form.field("text").replaceAll("\r\n", "\n").trim();
-  if (text.length > maxTemplateLength) throw badRequest(form.words.failures.badText(maxTemplateLength));
+  if (text.length > maxTemplateLength)
+    throw badRequest(form.say("failures.badText", { max: maxTemplateLength }));
   const kind = readClass(form.field("class")) ?? null;
   return { name: readName(form), text, class: kind, parameters: readParameters(form) };
 };
@@ -81,41 +82,44 @@ const actions = {
     ...ofOperators,
     run: async ({ bulk }, form) => {
       form.showPreview(await bulk.preview(form.file(), readWish(form)));
-      return form.words.notices.previewed;
+      return form.say("notices.previewed");
     },
-    failed: ({ preview }) => preview,
+    failed: "failures.preview",
   },
   "bulk-start": {
     ...ofOperators,
-    run: async ({ bulk }, form) =>
-      form.words.notices.started(await bulk.start(form.file(), readWish(form), form.field("previewed"))),
-    failed: ({ start }) => start,
+    run: async ({ bulk }, form) => {
+      const run = await bulk.start(form.file(), readWish(form), form.field("previewed"));
+      return form.say("notices.started", { run });
+    },
+    failed: "failures.start",
   },
   "template-add": {
     ...ofOperators,
     run: async ({ bulk }, form) => {
       const draft = readDraft(form);
-      return form.words.notices.templateAdded(draft.name, await bulk.addTemplate(draft, form.operator));
+      const version = await bulk.addTemplate(draft, form.operator);
+      return form.say("notices.templateAdded", { name: draft.name, version });
     },
-    failed: ({ template }) => template,
+    failed: "failures.template",
   },
   "template-approve": {
     ...ofOperators,
     run: async ({ bulk }, form) => {
       const [name, version] = [readName(form), readVersion(form)];
       await bulk.approveTemplate(name, version, form.operator);
-      return form.words.notices.templateApproved(name, version);
+      return form.say("notices.templateApproved", { name, version });
     },
-    failed: ({ template }) => template,
+    failed: "failures.template",
   },
   "template-retire": {
     ...ofOperators,
     run: async ({ bulk }, form) => {
       const [name, version] = [readName(form), readVersion(form)];
       await bulk.retireTemplate(name, version);
-      return form.words.notices.templateRetired(name, version);
+      return form.say("notices.templateRetired", { name, version });
     },
-    failed: ({ template }) => template,
+    failed: "failures.template",
   },
 } satisfies Record<string, Action<BulkOptions, BulkForm>>;
 

@@ -13,7 +13,7 @@ import { findLogin, leadToLogin, operatorsOnly } from "./operator-request.ts";
 import { renderError } from "./page.ts";
 import { bulkHome, renderBulkPage } from "./panels/bulk.ts";
 import { accountOf, fieldOf, languageOf, sendPage } from "./request.ts";
-import { languages } from "./words/language.ts";
+import { languages } from "./words.ts";
 
 /** A file of 20,000 recipients with 200 bytes each. */
 const maxFileBytes = 4 * 1024 * 1024;
@@ -61,12 +61,12 @@ const pageFor = async (
   preview?: ShownPreview,
 ): Promise<string> => {
   const language = languageOf(request);
-  const words = languages[language];
+  const say = languages[language];
   const state = await findState(options);
   // what the operator has chosen stays in the form that starts the run
   const field = (name: string) => fieldOf(request, name);
   return renderBulkPage({
-    ...{ operator, notice, language, words, now: new Date(), state },
+    ...{ operator, notice, language, say, now: new Date(), state },
     ...{ preview, field, maxFileBytes },
   });
 };
@@ -82,7 +82,7 @@ const readFiles = (scope: FastifyInstance, options: ServeOptions, logins: Operat
     if (!login) {
       leadToLogin(logins, request, reply);
     } else if (uploads >= maxUploads) {
-      login.notice = { kind: "failed", text: languages[languageOf(request)].failures.tooManyFiles };
+      login.notice = { kind: "failed", text: languages[languageOf(request)]("failures.tooManyFiles") };
       reply.redirect(bulkHome, 303);
     } else {
       uploads += 1;
@@ -111,8 +111,9 @@ const explainSize = (scope: FastifyInstance, logins: OperatorLogins): void => {
   scope.setErrorHandler((error: FastifyError, request, reply) => {
     const login = logins.find(request.headers.cookie, false);
     if (error.statusCode !== 413 || !login) return errorHandler(error, request, reply);
-    const { fileTooLarge } = languages[languageOf(request)].failures;
-    login.notice = { kind: "failed", text: fileTooLarge(maxFileBytes / 1024 / 1024) };
+    const megabytes = maxFileBytes / 1024 / 1024;
+    const text = languages[languageOf(request)]("failures.fileTooLarge", { megabytes });
+    login.notice = { kind: "failed", text };
     return reply.redirect(bulkHome, 303);
   });
 };
@@ -160,7 +161,7 @@ export const serveBulk = (scope: FastifyInstance, options: ServeOptions, logins:
           showPreview: (shown) => {
             preview = shown;
           },
-          words: languages[languageOf(request)],
+          say: languages[languageOf(request)],
         });
         log.info("console action", { operator: login.operator.id, action: name, result: login.notice.kind });
         // shown once, and not kept: it has texts of the file

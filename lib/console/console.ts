@@ -15,7 +15,7 @@ import { bulkHome } from "./panels/bulk.ts";
 import { readFilter } from "./panels/messages.ts";
 import { accountOf, fieldOf, languageCookie, languageOf, sendPage } from "./request.ts";
 import type { ConsoleState } from "./state.ts";
-import { isLanguage, languages } from "./words/language.ts";
+import { isLanguage, languages } from "./words.ts";
 
 export interface ConsoleOptions extends Actions, Pick<BulkOptions, "bulk">, Omit<LoginOptions, "now"> {
   /** @param account whose connection is shown; by default one that this task leads. */
@@ -121,8 +121,8 @@ const serveConsole = (
         const { operator, notice, filter } = login;
         const state = await findState(options, login);
         const language = languageOf(request);
-        const words = languages[language];
-        const view = { operator, state, notice, filter, now: new Date(), language, words };
+        const say = languages[language];
+        const view = { operator, state, notice, filter, now: new Date(), language, say };
         return sendPage(reply, 200, renderPage(view, name));
       }),
     );
@@ -136,8 +136,8 @@ const serveConsole = (
         Object.assign(login, { filter, notice: undefined });
       } catch (error) {
         log.error("a console action could not be recorded", { action: "search", error });
-        const { notRecorded } = languages[languageOf(request)].notices;
-        login.notice = { kind: "failed", text: notRecorded };
+        const text = languages[languageOf(request)]("notices.notRecorded");
+        login.notice = { kind: "failed", text };
       }
       return reply.redirect(pathOfPage("messages"), 303);
     }),
@@ -157,7 +157,7 @@ const serveConsole = (
           operator: login.operator,
           account: accountOf(request),
           field: (field: string) => fieldOf(request, field),
-          words: languages[languageOf(request)],
+          say: languages[languageOf(request)],
         };
         login.notice = await perform(options, name, form);
         // without the notice's text: it may contain the pairing code

@@ -12,7 +12,7 @@ import { Throttle } from "./login/throttle.ts";
 import { renderContinue, renderLogin } from "./page.ts";
 import type { Acts } from "./panels/acts.ts";
 import { fieldOf, languageOf, sendPage } from "./request.ts";
-import { languages } from "./words/language.ts";
+import { languages } from "./words.ts";
 
 export interface LoginOptions {
   /** Lists the operators whose passwords the console checks itself. */
@@ -99,7 +99,7 @@ export const serveLogin = (scope: FastifyInstance, options: LoginOptions, logins
     const { reason } = error;
     if (reason === "tooMany") reply.header("retry-after", Throttle.retryAfterSeconds);
     const language = languageOf(request);
-    const text = languages[language].login[reason];
+    const text = languages[language](`login.${reason}`);
     return sendPage(reply, statuses[reason], renderLogin(language, method, text));
   };
   const begin = (request: FastifyRequest, reply: FastifyReply, operator: Operator): FastifyReply => {

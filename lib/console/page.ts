@@ -11,8 +11,7 @@ import { renderRuns } from "./panels/runs.ts";
 import { renderSenders } from "./panels/senders.ts";
 import { renderStatus } from "./panels/status.ts";
 import type { View } from "./view.ts";
-import type { Words } from "./words/en.ts";
-import { type Language, languages } from "./words/language.ts";
+import { type Language, languages, type Say } from "./words.ts";
 
 const document = (language: Language, title: string, body: Html, head?: Html): string =>
   html`<!doctype html>
@@ -30,15 +29,15 @@ ${body}
 
 const mark = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><path d="M4 4h16v12H9l-5 4z"/></svg>`;
 
-const renderBrand = ({ title }: Words): Html => html`<p class="brand">${mark}<span>${title}</span></p>`;
+const renderBrand = (say: Say): Html => html`<p class="brand">${mark}<span>${say("title")}</span></p>`;
 
 const renderLanguages = (current: Language): Html => {
-  const links = Object.entries(languages).map(([name, words]) =>
+  const links = Object.entries(languages).map(([name, say]) =>
     name === current
-      ? html`<span lang="${name}" aria-current="true">${words.language}</span>`
-      : html`<a lang="${name}" hreflang="${name}" href="/console/language/${name}">${words.language}</a>`,
+      ? html`<span lang="${name}" aria-current="true">${say("language")}</span>`
+      : html`<a lang="${name}" hreflang="${name}" href="/console/language/${name}">${say("language")}</a>`,
   );
-  return html`<nav class="languages" aria-label="${languages[current].page.languages}">${links}</nav>`;
+  return html`<nav class="languages" aria-label="${languages[current]("page.languages")}">${links}</nav>`;
 };
 
 /** Where an operator finds things; `now` is the first page. Each shows what is wrong. */
@@ -56,16 +55,16 @@ export const pageNames = Object.keys(pages) as PageName[];
 export const pathOfPage = (name: PageName): string => (name === "now" ? "/console" : `/console/${name}`);
 
 /** @param current the page that is shown, or that the page shown belongs to. */
-const renderPages = (current: PageName, { page }: Words): Html => {
+const renderPages = (current: PageName, say: Say): Html => {
   const links = pageNames.map(
     (name) =>
-      html`<a href="${pathOfPage(name)}"${name === current ? html` aria-current="page"` : undefined}>${page.names[name]}</a>`,
+      html`<a href="${pathOfPage(name)}"${name === current ? html` aria-current="page"` : undefined}>${say(`page.names.${name}`)}</a>`,
   );
-  return html`<nav class="pages" aria-label="${page.pages}">${links}</nav>`;
+  return html`<nav class="pages" aria-label="${say("page.pages")}">${links}</nav>`;
 };
 
 /** What the frame of each page of an operator shows. */
-type Framed = Pick<View, "operator" | "notice" | "words" | "language">;
+type Framed = Pick<View, "operator" | "notice" | "say" | "language">;
 
 /**
  * Renders a page of an operator who has logged in. It works without the script, by reloading.
@@ -73,27 +72,26 @@ type Framed = Pick<View, "operator" | "notice" | "words" | "language">;
  * @param home the page's path, which the script polls.
  */
 export const renderFrame = (
-  { operator, notice, words, language }: Framed,
+  { operator, notice, say, language }: Framed,
   home: string,
   current: PageName,
   title: string,
   content: Html,
 ): string => {
-  const { page } = words;
   const header = html`<header class="bar">
-${renderBrand(words)}
+${renderBrand(say)}
 ${renderLanguages(language)}
-<form method="post" action="/console/logout"><span class="muted">${operator.name} · ${page.roles[operator.role]}</span>
-<button class="quiet">${page.logOut}</button></form>
+<form method="post" action="/console/logout"><span class="muted">${operator.name} · ${say(`page.roles.${operator.role}`)}</span>
+<button class="quiet">${say("page.logOut")}</button></form>
 </header>
-${renderPages(current, words)}`;
+${renderPages(current, say)}`;
   return document(
     language,
     title,
     html`<body data-home="${home}">
 ${header}
-<p id="offline" class="banner bad" role="alert" data-silent="${page.silent}" data-unanswered="${page.unanswered}" data-retrying="${page.retrying}" hidden></p>
-<noscript><p class="banner">${page.reload}</p></noscript>
+<p id="offline" class="banner bad" role="alert" data-silent="${say("page.silent")}" data-unanswered="${say("page.unanswered")}" data-retrying="${say("page.retrying")}" hidden></p>
+<noscript><p class="banner">${say("page.reload")}</p></noscript>
 <main>
 <h1 class="unseen">${title}</h1>
 <p id="notice" class="banner ${notice?.kind === "failed" ? "bad" : "good"}" role="status" tabindex="-1" data-kind="${notice?.kind}">${notice?.text}</p>
@@ -114,19 +112,19 @@ export const renderPage = (view: View, name: PageName): string =>
     view,
     pathOfPage(name),
     name,
-    `${view.words.page.names[name]} · ${view.words.title}`,
+    `${view.say(`page.names.${name}`)} · ${view.say("title")}`,
     html`${renderAlerts(view, name === "now")}
 ${pages[name].map((render) => html`${render(view)}\n`)}`,
   );
 
 const renderAlone = (language: Language, heading: string, content: Html, head?: Html): string => {
-  const words = languages[language];
+  const say = languages[language];
   return document(
     language,
-    `${heading} · ${words.title}`,
+    `${heading} · ${say("title")}`,
     html`<body class="alone">
 <main>
-${renderBrand(words)}
+${renderBrand(say)}
 <h1>${heading}</h1>
 ${content}
 ${renderLanguages(language)}
@@ -141,17 +139,17 @@ ${renderLanguages(language)}
  * @param failure why the last attempt failed.
  */
 export const renderLogin = (language: Language, method: "local" | "issuer", failure?: string): string => {
-  const { login } = languages[language];
+  const say = languages[language];
   const form = html`<form method="post" action="/console/login" class="stack">
-<label for="username">${login.username}</label>
+<label for="username">${say("login.username")}</label>
 <input id="username" name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus>
-<label for="password">${login.password}</label>
+<label for="password">${say("login.password")}</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
-<button class="primary">${login.button}</button>
+<button class="primary">${say("login.button")}</button>
 </form>`;
-  const link = html`<p><a class="button primary" href="/console/sign-in">${login.elsewhere}</a></p>`;
+  const link = html`<p><a class="button primary" href="/console/sign-in">${say("login.elsewhere")}</a></p>`;
   const said = failure === undefined ? undefined : html`<p class="banner bad" role="alert">${failure}</p>`;
-  return renderAlone(language, login.heading, html`${said}${method === "local" ? form : link}`);
+  return renderAlone(language, say("login.heading"), html`${said}${method === "local" ? form : link}`);
 };
 
 /**
@@ -159,25 +157,23 @@ export const renderLogin = (language: Language, method: "local" | "issuer", fail
  * the browser would not send the login's cookie, which is `SameSite=Strict`.
  */
 export const renderContinue = (language: Language): string => {
-  const { login } = languages[language];
-  const link = html`<p><a href="/console">${login.continue}</a></p>`;
+  const say = languages[language];
+  const link = html`<p><a href="/console">${say("login.continue")}</a></p>`;
   return renderAlone(
     language,
-    login.heading,
+    say("login.heading"),
     link,
     html`\n<meta http-equiv="refresh" content="0;url=/console">`,
   );
 };
 
-type ErrorText = "noPage" | "invalidForm" | "unexpected" | "address" | "origin";
-
 export const renderError = (
   language: Language,
   title: "rejected" | "notFound" | "error",
-  text: ErrorText,
+  text: "noPage" | "invalidForm" | "unexpected" | "address" | "origin",
 ): string => {
-  const { errors } = languages[language];
-  const content = html`<p>${errors[text]}</p>
-<p><a href="/console">${errors.open}</a></p>`;
-  return renderAlone(language, errors[title], content);
+  const say = languages[language];
+  const content = html`<p>${say(`errors.${text}`)}</p>
+<p><a href="/console">${say("errors.open")}</a></p>`;
+  return renderAlone(language, say(`errors.${title}`), content);
 };

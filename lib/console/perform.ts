@@ -7,7 +7,7 @@ import { BulkName } from "#lib/messaging/submission.ts";
 import type { Notice } from "./login/operator-login.ts";
 import { isAllowed, type Operator, type Role } from "./login/roles.ts";
 import type { Acts } from "./panels/acts.ts";
-import type { Words } from "./words/en.ts";
+import type { Say, TextKey } from "./words.ts";
 
 /** With those of acts.ts less than the timeout of the page: the notice can say which component is not responding. */
 const defaultTimeoutMs = 20_000;
@@ -18,7 +18,7 @@ export interface Form {
   /** The name of the account that the action is about; undefined for the only one. */
   readonly account: string | undefined;
   readonly field: (name: string) => string;
-  readonly words: Words;
+  readonly say: Say;
 }
 
 /** One action of the console. What it does can be done to `O`. */
@@ -31,9 +31,10 @@ export interface Action<O, F extends Form = Form> {
   readonly subject?: (form: F) => string | undefined;
   /** @returns the notice. */
   readonly run: (on: O, form: F) => Promise<string>;
-  readonly failed: (failures: Words["failures"]) => string;
+  /** The notice for an error that the operator cannot correct. */
+  readonly failed: TextKey;
   /** The notice for an error that the operator can correct. */
-  readonly explain?: (error: unknown, failures: Words["failures"]) => string | undefined;
+  readonly explain?: (error: unknown, say: Say) => string | undefined;
 }
 
 export const findPhone = (field: Form["field"]): string | undefined => {
@@ -47,14 +48,14 @@ const describe = <O, F extends Form>(
   error: unknown,
   name: string,
   { explain, failed }: Action<O, F>,
-  { failures }: Words,
+  say: Say,
 ): string => {
-  if (error instanceof ApiError && error.code === "not_leader") return failures.notLeader;
+  if (error instanceof ApiError && error.code === "not_leader") return say("failures.notLeader");
   if (error instanceof ApiError && error.status < 500) return error.message;
-  const explained = explain?.(error, failures);
+  const explained = explain?.(error, say);
   if (explained !== undefined) return explained;
   log.error("console action failed", { action: name, error });
-  return failed(failures);
+  return say(failed);
 };
 
 const findSubject = <O, F extends Form>({ subject }: Action<O, F>, form: F): string | undefined => {
@@ -72,19 +73,19 @@ export const performAction = async <O extends { readonly acts: Acts }, F extends
 ): Promise<Notice> => {
   const { acts } = on;
   const { timeoutMs = defaultTimeoutMs } = action;
-  const { operator, words } = form;
+  const { operator, say } = form;
   const id = await acts.begin(operator, name, findSubject(action, form)).catch((error: unknown) => {
     log.error("console action could not be recorded", { action: name, error });
     return undefined;
   });
-  if (id === undefined) return { kind: "failed", text: words.notices.notRecorded };
+  if (id === undefined) return { kind: "failed", text: say("notices.notRecorded") };
   if (!isAllowed(operator, action.role)) {
     await acts.end(id, "denied");
-    return { kind: "failed", text: words.notices.notAllowed(words.page.roles[action.role]) };
+    return { kind: "failed", text: say("notices.notAllowed", { role: say(`page.roles.${action.role}`) }) };
   }
   const running = action.run(on, form).then(
     (text): Notice => ({ kind: "done", text }),
-    (error: unknown): Notice => ({ kind: "failed", text: describe(error, name, action, words) }),
+    (error: unknown): Notice => ({ kind: "failed", text: describe(error, name, action, say) }),
   );
   // when it has ended, however late: that it takes long does not say that it fails
   const recorded = running.then(({ kind }) => acts.end(id, kind));
@@ -93,6 +94,6 @@ export const performAction = async <O extends { readonly acts: Acts }, F extends
     await recorded;
     return notice;
   } catch {
-    return { kind: "failed", text: words.notices.outcomeUnknown(timeoutMs / 1_000) };
+    return { kind: "failed", text: say("notices.outcomeUnknown", { seconds: timeoutMs / 1_000 }) };
   }
 };

@@ -4,8 +4,7 @@ import { abbreviateZone } from "#lib/time-zone.ts";
 import type { MessageFilter, Notice } from "./login/operator-login.ts";
 import { isAllowed, type Operator, type Role } from "./login/roles.ts";
 import type { ConsoleState } from "./state.ts";
-import type { Words } from "./words/en.ts";
-import type { Language } from "./words/language.ts";
+import { type Language, type Say, type TextKey, textKeys } from "./words.ts";
 
 /** What a page of the console shows, and to whom. */
 export interface View {
@@ -16,7 +15,7 @@ export interface View {
   readonly notice: Notice | undefined;
   readonly now: Date;
   readonly language: Language;
-  readonly words: Words;
+  readonly say: Say;
 }
 
 export const hiddenUnless = (condition: boolean | undefined): Html | undefined =>
@@ -34,14 +33,19 @@ export const pathOf = ({ state }: View, action: string): string => {
 
 export const may = ({ operator }: Pick<View, "operator">, role: Role): boolean => isAllowed(operator, role);
 
-/** Renders the table of a section with a title, hidden without rows. The roles are explicit as in panels/messages.ts. */
+type TableId = TextKey extends infer K ? (K extends `${infer Id}.columns.${string}` ? Id : never) : never;
+
+/**
+ * Renders the table of a section with a title, hidden without rows. Its columns are the texts `<id>.columns.…`, in their order.
+ * The roles are explicit as in panels/messages.ts.
+ */
 export const renderTable = (
-  id: string,
-  columns: Readonly<Record<string, string>> | readonly string[],
+  id: TableId,
+  say: Say,
   rows: readonly Html[],
   style: "plain" | "messages" | "alerts" = "plain",
 ): Html => html`<table role="table" class="${style}" aria-labelledby="${id}-title"${hiddenUnless(rows.length > 0)}>
-<thead role="rowgroup"><tr role="row">${Object.values(columns).map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
+<thead role="rowgroup"><tr role="row">${textKeys.filter((key) => key.startsWith(`${id}.columns.`)).map((key) => html`<th role="columnheader" scope="col">${say(key)}</th>`)}</tr></thead>
 <tbody role="rowgroup">${rows}</tbody>
 </table>`;
 
@@ -50,18 +54,18 @@ const units = [
   [3_600, "hour"],
   [60, "minute"],
   [1, "second"],
-] as const satisfies readonly [number, keyof Words["units"]][];
+] as const;
 
 /** Formats a duration in its largest whole unit: `3 min`. */
-export const formatSeconds = (seconds: number, words: Words): string => {
+export const formatSeconds = (seconds: number, say: Say): string => {
   const whole = Math.max(0, Math.floor(seconds));
   const [size, name] = units.find(([size]) => whole >= size) ?? [1, "second"];
-  return `${Math.floor(whole / size)} ${words.units[name]}`;
+  return `${Math.floor(whole / size)} ${say(`units.${name}`)}`;
 };
 
 /** Renders the age of a moment, such as `3 min ago`, with the moment itself as a tooltip. */
-export const renderAge = (then: Date, now: Date, words: Words): Html => {
-  const age = words.ago(formatSeconds((now.getTime() - then.getTime()) / 1_000, words));
+export const renderAge = (then: Date, now: Date, say: Say): Html => {
+  const age = say("ago", { age: formatSeconds((now.getTime() - then.getTime()) / 1_000, say) });
   return html`<time datetime="${then.toISOString()}" title="${then.toISOString()}">${age}</time>`;
 };
 
@@ -82,11 +86,11 @@ const format = (at: Date, style: keyof typeof styles, locale: string): string =>
 /** Such as `WIB`. */
 export const zoneLabel = (): string => abbreviateZone(findSetting("TIME_ZONE"));
 
-export const formatHour = (at: Date, words: Words): string => format(at, "hour", words.locale);
+export const formatHour = (at: Date, say: Say): string => format(at, "hour", say("locale"));
 
 /** Formats a moment with its zone, and with its date unless that is today. */
-export const formatTime = (at: Date, now: Date, words: Words): string => {
-  const isToday = format(at, "date", words.locale) === format(now, "date", words.locale);
-  const date = isToday ? "" : `${format(at, "date", words.locale)} `;
-  return `${date}${formatHour(at, words)} (${zoneLabel()})`;
+export const formatTime = (at: Date, now: Date, say: Say): string => {
+  const isToday = format(at, "date", say("locale")) === format(now, "date", say("locale"));
+  const date = isToday ? "" : `${format(at, "date", say("locale"))} `;
+  return `${date}${formatHour(at, say)} (${zoneLabel()})`;
 };

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
-import { languages } from "#lib/console/words/language.ts";
+import { languages } from "#lib/console/words.ts";
 import { database, stageEachTest, start } from "../fleet/running-task.ts";
 import { operator } from "../steps/console.ts";
 import { browser, check, openAt, stageBrowser } from "./console-pages.ts";
@@ -54,10 +54,10 @@ test.each([
 ] as const)(
   "a file is previewed, sent, followed and reported without a reload, and another run cancelled, in %s at %i pixels",
   async (locale, width) => {
-    const { bulk, notices, runs } = languages[locale];
+    const say = languages[locale];
     const page = await openPage(locale, width);
     await openAt(page, "runs");
-    await page.getByRole("link", { name: bulk.open }).click();
+    await page.getByRole("link", { name: say("bulk.open") }).click();
     await page.locator("#upload").waitFor();
     expect(await check(page)).toEqual(acceptable);
     const loads: string[] = [];
@@ -65,10 +65,10 @@ test.each([
     const preview = page.locator("#preview");
     const upload = page.locator("#upload");
     const send = async (run: string, ...phones: string[]) => {
-      await upload.getByLabel(bulk.upload.template, { exact: true }).selectOption("reminder");
-      await upload.getByLabel(bulk.upload.name, { exact: true }).fill(run);
-      await upload.getByLabel(bulk.upload.file, { exact: true }).setInputFiles(csv(...phones));
-      await upload.getByRole("button", { name: bulk.upload.preview, exact: true }).click();
+      await upload.getByLabel(say("upload.template"), { exact: true }).selectOption("reminder");
+      await upload.getByLabel(say("upload.name"), { exact: true }).fill(run);
+      await upload.getByLabel(say("upload.file"), { exact: true }).setInputFiles(csv(...phones));
+      await upload.getByRole("button", { name: say("upload.preview"), exact: true }).click();
       await preview.getByText(run, { exact: true }).waitFor();
     };
 
@@ -81,34 +81,40 @@ test.each([
     await polled(page);
     expect(await preview.isVisible()).toBe(true);
     expect(await waiting()).toEqual([]);
-    await upload.getByRole("button", { name: bulk.upload.start(2) }).click();
-    await page.getByText(notices.started("tax")).waitFor();
+    await upload.getByRole("button", { name: say("upload.start", { count: 2 }) }).click();
+    await page.getByText(say("notices.started", { run: "tax" })).waitFor();
 
     const row = (run: string) => page.locator("#bulk-runs tbody tr").filter({ hasText: run });
-    await row("tax").getByText(bulk.runs.progress("3", "3")).waitFor();
+    await row("tax")
+      .getByText(say("bulk-runs.progress", { done: 3, all: 3 }))
+      .waitFor();
     // sending is paused
-    await row("tax").getByText(runs.handedOver("0", "2"), { exact: true }).waitFor();
+    await row("tax")
+      .getByText(say("runs.handedOver", { sent: 0, all: 2 }), { exact: true })
+      .waitFor();
     expect(await row("tax").getByRole("progressbar").getAttribute("value")).toBe("3");
     expect(await waiting()).toEqual([["PENDING", 2]]);
     expect(await preview.isVisible()).toBe(false);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
-      page.getByRole("link", { name: bulk.runs.reportOf("tax") }).click(),
+      page.getByRole("link", { name: say("bulk-runs.reportOf", { run: "tax" }) }).click(),
     ]);
     expect(download.suggestedFilename()).toBe("tax.csv");
     const report = Buffer.concat(await (await download.createReadStream()).toArray()).toString();
     expect(report.split("\n")).toHaveLength(5);
 
     await send("news", "6281200000001");
-    await upload.getByRole("button", { name: bulk.upload.start(1) }).click();
-    await page.getByText(notices.started("news")).waitFor();
-    await row("news").getByText(runs.handedOver("0", "1"), { exact: true }).waitFor();
-    await row("news").getByText(runs.cancel.summary).click();
-    await row("news").getByLabel(runs.cancel.confirm).check();
+    await upload.getByRole("button", { name: say("upload.start", { count: 1 }) }).click();
+    await page.getByText(say("notices.started", { run: "news" })).waitFor();
     await row("news")
-      .getByRole("button", { name: runs.cancel.button(1) })
+      .getByText(say("runs.handedOver", { sent: 0, all: 1 }), { exact: true })
+      .waitFor();
+    await row("news").getByText(say("runs.cancel.summary")).click();
+    await row("news").getByLabel(say("runs.cancel.confirm")).check();
+    await row("news")
+      .getByRole("button", { name: say("runs.cancel.button", { count: 1 }) })
       .click();
-    await row("news").getByText(runs.states.cancelled, { exact: true }).waitFor();
+    await row("news").getByText(say("runs.states.cancelled"), { exact: true }).waitFor();
     expect(await waiting()).toEqual([
       ["CANCELLED", 1],
       ["PENDING", 2],

@@ -4,7 +4,7 @@ import { listAlerts } from "#lib/console/panels/alerts.ts";
 import type { CallbackSummary } from "#lib/console/panels/callbacks.ts";
 import type { Connection, ConsoleState } from "#lib/console/state.ts";
 import type { View } from "#lib/console/view.ts";
-import { type Language, languages } from "#lib/console/words/language.ts";
+import { type Language, languages, textKeys } from "#lib/console/words.ts";
 import { listAnchors, readGuide } from "../../infra/docs/guide.ts";
 import { connected } from "../steps/console-state.ts";
 import { openLoggedIn } from "./console-browser.ts";
@@ -22,8 +22,8 @@ const with_ = (connection: Partial<Connection>): ConsoleState => ({
 });
 const alertsOf = (state: ConsoleState | undefined, language: Language = "en") => {
   const operator = { id: "sari", name: "sari", role: "viewer" as const };
-  const words = languages[language];
-  const view: View = { operator, state, filter: {}, notice: undefined, now, language, words };
+  const say = languages[language];
+  const view: View = { operator, state, filter: {}, notice: undefined, now, language, say };
   return listAlerts(view);
 };
 const due = {
@@ -158,7 +158,9 @@ describe("what is wrong has its start and what to do", () => {
     expect(found[0]?.todo).toMatch(todo);
     expect(found[0]?.since).toEqual(seconds === undefined ? undefined : ago(seconds));
     for (const { effect, guide } of found) {
-      expect(Object.values(languages.en.alerts.effects)).toContain(effect);
+      expect(
+        textKeys.filter((key) => key.startsWith("alerts.effects.")).map((key) => languages.en(key)),
+      ).toContain(effect);
       const [page = "", anchor] = guide.split("#");
       expect(listAnchors(readGuide(page, "en"))).toContain(anchor);
     }
@@ -325,7 +327,7 @@ describe("the language", () => {
     const { get } = await openLoggedIn();
     const { body } = await get("", { "accept-language": header });
     expect(body).toContain(`<html lang="${language}">`);
-    expect(body).toContain(languages[language as Language].queue.heading);
+    expect(body).toContain(languages[language as Language]("queue.heading"));
   });
 
   test("of the switch prevails, and an unknown one does not exist", async () => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { listCallbacks, mostCounted } from "#lib/console/panels/callbacks.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
-test("of what waits for an address, and of its dead letters, one more than the console shows is counted, and the oldest is found", async () => {
+test("of what waits for an address, and of what is undelivered, one more than the console shows is counted, and the oldest is found", async () => {
   const database = await createDatabase();
   await database.connect("adminUrl").unsafe(`
     insert into messaging.callback (sender, url, secret) values ('api:test', 'https://a.example', ''), ('api:tax', 'https://b.example', '');
@@ -12,8 +12,8 @@ test("of what waits for an address, and of its dead letters, one more than the c
     insert into messaging.callback_event (callback_id, message_id, state, accepted_at, at) values (2, 'M', 'SENT', now(), '2026-11-01Z')`);
   const callbacks = await listCallbacks(database.connect("messengerUrl"));
   expect(callbacks).toMatchObject([
-    { sender: "tax", waiting: 1, dead: 0, oldest: new Date("2026-11-01Z") },
-    { sender: "test", waiting: mostCounted + 1, dead: mostCounted + 1 },
+    { sender: "tax", waiting: 1, undelivered: 0, oldest: new Date("2026-11-01Z") },
+    { sender: "test", waiting: mostCounted + 1, undelivered: mostCounted + 1 },
   ]);
   const [tax, many] = callbacks;
   expect(many?.oldest?.getTime()).toBeGreaterThan(tax?.oldest?.getTime() ?? Number.NaN);

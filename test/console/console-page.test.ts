@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { describeRejection } from "#lib/channels/codes.ts";
 import type { ConsoleState } from "#lib/console/state.ts";
-import { languages } from "#lib/console/words/language.ts";
 import { operator } from "../steps/console.ts";
 import { connected, pairing, qrText } from "../steps/console-state.ts";
 import { host, openLoggedIn, ownPage } from "./console-browser.ts";
@@ -188,21 +187,3 @@ test.each([
     expect(body).not.toContain("rejected by");
   },
 );
-
-test("every code of every channel has words of its own in Indonesian", () => {
-  const list = (language: "en" | "id") =>
-    Object.entries(languages[language].rejections).flatMap(([channel, rows]) =>
-      Object.entries(rows).map(([code, { says, operator }]) => ({
-        row: `${channel} ${code}`,
-        says,
-        operator,
-      })),
-    );
-  const translated = new Map(list("id").map((one) => [one.row, one]));
-  const english = list("en");
-  expect(translated.size).toBe(english.length);
-  for (const { row, says, operator } of english) {
-    expect(translated.get(row)?.says).not.toBe(says);
-    expect(translated.get(row)?.operator).not.toBe(operator);
-  }
-});

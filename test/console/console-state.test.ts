@@ -231,9 +231,9 @@ describe("the state of the outbox", () => {
         ('https://b.example/', 1, 1, 1, null, null)) given (url, age, attempts, due, given_up_at, last_status) using (url)`;
     const { callbacks } = await readConsoleState(connectConsole(), sources);
     expect(callbacks).toMatchObject([
-      { sender: "a", host: "a.example", failures: 4, lastStatus: 503, waiting: 3, dead: 1 },
-      { sender: "b", host: "b.example", failures: 0, lastStatus: null, waiting: 1, dead: 0 },
-      { sender: "b", host: "c.example", lastStatus: null, waiting: 0, oldest: null, dead: 0 },
+      { sender: "a", host: "a.example", failures: 4, lastStatus: 503, waiting: 3, undelivered: 1 },
+      { sender: "b", host: "b.example", failures: 0, lastStatus: null, waiting: 1, undelivered: 0 },
+      { sender: "b", host: "c.example", lastStatus: null, waiting: 0, oldest: null, undelivered: 0 },
     ]);
     expect((Date.now() - (callbacks[0]?.oldest?.getTime() ?? 0)) / 60_000).toBeCloseTo(30, 0);
     expect(JSON.stringify(callbacks)).not.toContain("hidden");

@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, inject, test } from "vitest";
-import { platform } from "#lib/console/words/platform.ts";
+import { rejections } from "#lib/channels/codes.ts";
+import { disconnections, unscanned } from "#lib/channels/whatsapp/codes.ts";
+import { translate } from "#lib/console/words.ts";
 import { languages } from "#lib/openapi/words.ts";
 import { prefixes } from "../../infra/docs/content.ts";
 import { guideNames, listAnchors, readGuide } from "../../infra/docs/guide.ts";
@@ -52,9 +54,8 @@ test("commands, and the console's list of problems, name sections of the runbook
 test("the runbook in Indonesian has all codes, with the console's words and one sentence for each reaction", () => {
   const [english, rows] = [readRows("en"), readRows("id")];
   expect(rows.map(({ code }) => code)).toEqual(english.map(({ code }) => code));
-  const { unscanned, disconnections, rejections } = platform.id;
   const said = [disconnections, ...Object.values(rejections), { unscanned }].flatMap((table) =>
-    Object.values(table).map(({ says }) => says),
+    Object.values(table).map(({ says }) => translate(says, "id")),
   );
   for (const { says } of rows) expect(said).toContain(says);
   const pairs = new Set(rows.map(({ does }, at) => `${english[at]?.does} = ${does}`));

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { en } from "#lib/console/words/en.ts";
+import { languages } from "#lib/console/words.ts";
 import { setPaused } from "#lib/messenger/outbox/depth.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import type { Task } from "#lib/messenger/task.ts";
@@ -167,10 +167,10 @@ test("the console shows one of several accounts, and a form acts on the one that
   expect(await console.read()).toContain("main WhatsApp city active 6281•••••••01 Connected 0 shown second");
   expect(await console.press("account?account=second")).toContain("6281•••••••02 Connected 0 shown");
   await console.press("account?account=main");
-  await console.press("unlink?account=second", { confirmation: en.unlinking.word });
+  await console.press("unlink?account=second", { confirmation: languages.en("unlinking.word") });
   await expect.poll(() => kindOf(task, other.id)).toBe("pairing");
   expect(kindOf(task, 1)).toBe("open");
-  expect(await console.press("log-in?account=unknown")).toContain(en.failures.notLeader);
+  expect(await console.press("log-in?account=unknown")).toContain(languages.en("failures.notLeader"));
 });
 
 test("a second account that is linked to the same number sends nothing", async () => {
@@ -191,7 +191,7 @@ test("an account that was linked before and is linked to another's number sends 
   const other = await addAccount();
   const task = await startBoth(other);
   const console = await running.openConsole(task);
-  await console.press("unlink?account=second", { confirmation: en.unlinking.word });
+  await console.press("unlink?account=second", { confirmation: languages.en("unlinking.word") });
   await expect.poll(() => kindOf(task, other.id)).toBe("pairing");
   const state = task.findLeadership(other.id)?.whatsApp?.state();
   if (state?.kind === "pairing") await running.platform.scan(state.qr);

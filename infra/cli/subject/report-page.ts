@@ -1,5 +1,5 @@
 import { findSetting } from "#lib/config.ts";
-import { languages } from "#lib/console/words/language.ts";
+import { languages, sayIfKnown } from "#lib/console/words.ts";
 import { type Html, html } from "#lib/html.ts";
 import { isApiSender, usernameOf } from "#lib/messaging/submission.ts";
 import type { Report, ReportedAct, ReportedRead } from "#lib/resident/subject.ts";
@@ -81,8 +81,7 @@ const stored = (resident: NonNullable<Report["resident"]>): Html =>
 `,
   )}</table>`;
 
-const wordOf = (state: string): string =>
-  new Map(Object.entries(languages.id.messages.states ?? {})).get(state) ?? state;
+const wordOf = (state: string): string => sayIfKnown(languages.id, `messages.states.${state}`) ?? state;
 
 const numberSection = ({ messages, knownSince, optedOutSince }: NonNullable<Report["number"]>): Html => html`
 <h2>Pesan ke nomor telepon Anda</h2>

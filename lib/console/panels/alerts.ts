@@ -1,12 +1,13 @@
+import { findRejection } from "#lib/channels/codes.ts";
 import { findSetting } from "#lib/config.ts";
 import { type Html, html } from "#lib/html.ts";
 import { tooOldSeconds } from "#lib/messenger/outbox/depth.ts";
 import { quoteWord } from "#lib/shell-word.ts";
 import type { ConsoleState } from "../state.ts";
 import { formatSeconds, formatTime, hiddenUnless, renderAge, renderTable, type View } from "../view.ts";
-import type { Words } from "../words/en.ts";
+import { type Say, translate } from "../words.ts";
 import { replayCommand } from "./runs.ts";
-import { findCondition, maxFailureMs } from "./status.ts";
+import { findCondition, maxFailureMs, tones } from "./status.ts";
 
 interface Problem {
   readonly kind: keyof typeof details;
@@ -25,8 +26,6 @@ interface Alert extends Problem {
   /** The page and section of the documentation about it. */
   readonly guide: string;
 }
-
-type Effect = keyof Words["alerts"]["effects"];
 
 /** What citizens notice of each problem, and the section of the runbook about it. */
 const details = {
@@ -54,16 +53,16 @@ const details = {
   unresolved: ["unwanted", "opt-out-without-a-number"],
   callback: ["backends", "callbacks-wait"],
   job: ["reminders", "dead-letters"],
-} satisfies Record<string, readonly [Effect, string]>;
+} as const;
 
-const addDetails = (problem: Problem, { state, words }: View): Alert => {
+const addDetails = (problem: Problem, { state, say }: View): Alert => {
   const { kind, of } = problem;
   const [effect, section] = details[kind];
-  const isShared = kind in words.conditions && (state?.accounts ?? []).length > 1;
+  const isShared = kind in tones && (state?.accounts ?? []).length > 1;
   return {
     ...problem,
     name: of === undefined ? kind : `${kind}-${of}`,
-    effect: words.alerts.effects[isShared ? "oneAccount" : effect],
+    effect: say(`alerts.effects.${isShared ? "oneAccount" : effect}`),
     guide: `runbook#${section}`,
   };
 };
@@ -74,78 +73,71 @@ const ofConnection = (view: View): Problem[] => {
 };
 
 /** Accounts that the page does not show: what their leader last stored. */
-const ofOthers = ({ state, words: { alerts }, now }: View): Problem[] =>
+const ofOthers = ({ state, say, now }: View): Problem[] =>
   (state?.accounts ?? [])
     .filter(({ name, state: is }) => is === "active" && !(name === state?.account && state.leader))
     .flatMap(({ name, number, holdCode, downSince }) => {
       const alert = { kind: "account", of: name, since: downSince ?? undefined } as const;
-      if (number === null || holdCode !== null) return [{ ...alert, ...alerts.otherAccount(name) }];
+      if (number === null || holdCode !== null) {
+        const what = say("alerts.otherAccount.what", { name });
+        return [{ ...alert, what, todo: say("alerts.otherAccount.todo") }];
+      }
+      const what = say("alerts.otherUnreachable.what", { name });
       return downSince && now.getTime() - downSince.getTime() >= maxFailureMs
-        ? [{ ...alert, ...alerts.otherUnreachable(name) }]
+        ? [{ ...alert, what, todo: say("alerts.otherUnreachable.todo") }]
         : [];
     });
 
 /** Of the platform: what stops all messages, then some. */
-const ofLimits = ({ state, words, now }: View): Problem[] => {
+const ofLimits = ({ state, say, now, language }: View): Problem[] => {
   const { stoppedSeconds, pausedSeconds, outages = [] } = state?.limits ?? {};
-  const { limited, tooFast, outage } = words.alerts;
-  const alert = (
-    kind: Problem["kind"],
-    of: typeof limited,
-    seconds: number | undefined,
-    since?: Date | null,
-  ) => {
+  const alert = (kind: "tooFast" | "limited", todo: string, seconds?: number, since?: Date | null) => {
     if (seconds === undefined) return [];
-    const what = of.what(formatTime(new Date(now.getTime() + seconds * 1_000), now, words));
-    return [{ kind, what, since: since ?? undefined, todo: of.todo }];
+    const end = formatTime(new Date(now.getTime() + seconds * 1_000), now, say);
+    return [{ kind, what: say(`alerts.${kind}.what`, { end }), since: since ?? undefined, todo }];
   };
   const failed = outages.flatMap(({ service, ageSeconds }): Problem[] => {
     const since = new Date(now.getTime() - ageSeconds * 1_000);
     if (now.getTime() - since.getTime() < maxFailureMs) return [];
-    return [
-      {
-        kind: `${service}Outage`,
-        what: outage.what(words.status.outages[service]),
-        since,
-        todo: outage.todo,
-      },
-    ];
+    const what = say("alerts.outage.what", { service: say(`status.outages.${service}`) });
+    return [{ kind: `${service}Outage`, what, since, todo: say("alerts.outage.todo") }];
   });
+  const slower = translate(findRejection("whatsapp", "429").operator, language);
   return [
-    ...alert("tooFast", tooFast, stoppedSeconds, state?.stoppedSince),
-    ...alert("limited", limited, pausedSeconds, state?.limitedSince),
+    ...alert("tooFast", slower, stoppedSeconds, state?.stoppedSince),
+    ...alert("limited", say("alerts.limited.todo"), pausedSeconds, state?.limitedSince),
     ...failed,
   ];
 };
 
-const ofQueue = ({ state, words, now }: View): Problem[] => {
+const ofQueue = ({ state, say, now }: View): Problem[] => {
   const { oldest_seconds: oldest = 0, oldest_urgent_seconds: urgent = 0 } = state?.due ?? {};
   const alert = (kind: "urgentOld" | "old", seconds: number): Problem => ({
     kind,
-    what: words.alerts[kind].what(formatSeconds(seconds, words)),
+    what: say(`alerts.${kind}.what`, { age: formatSeconds(seconds, say) }),
     since: new Date(now.getTime() - seconds * 1_000),
-    todo: words.alerts[kind].todo,
+    todo: say(`alerts.${kind}.todo`),
   });
   if (urgent >= tooOldSeconds.urgent) return [alert("urgentOld", urgent)];
   return oldest >= tooOldSeconds.any ? [alert("old", oldest)] : [];
 };
 
-const ofJobs = ({ state, words: { alerts } }: View): Problem[] =>
+const ofJobs = ({ state, say }: View): Problem[] =>
   (state?.failedJobs ?? []).map(({ job, reason, scheduledAt, since }) => ({
     kind: "job",
-    what: alerts.job.what(job, reason ?? ""),
+    what: say("alerts.job.what", { job, reason: reason ?? "" }),
     since,
-    todo: alerts.job.todo(replayCommand(job, scheduledAt)),
+    todo: say("alerts.job.todo", { command: replayCommand(job, scheduledAt) }),
   }));
 
-const ofReplies = ({ state, words: { alerts } }: View): Problem[] =>
+const ofReplies = ({ state, say }: View): Problem[] =>
   state?.unresolved
     ? [
         {
           kind: "unresolved",
-          what: alerts.unresolved.what(state.unresolved),
+          what: say("alerts.unresolved.what", { count: state.unresolved }),
           since: state.unresolvedAt ?? undefined,
-          todo: alerts.unresolved.todo,
+          todo: say("alerts.unresolved.todo"),
         },
       ]
     : [];
@@ -153,43 +145,55 @@ const ofReplies = ({ state, words: { alerts } }: View): Problem[] =>
 /** A backend is restarted within this time. */
 const callbackPatienceMs = 10 * 60_000;
 
-const ofFailures = ({ state, words: { alerts } }: View): Problem[] => {
+const ofFailures = ({ state, say }: View): Problem[] => {
   const { failures } = state ?? {};
   if (!failures || failures.failed < 3 || failures.failed * 2 < failures.ended) return [];
   const { failed, ended, codes, senders, accounts, since } = failures;
   const list = (names: readonly string[]) => names.join(", ");
-  const what = alerts.failing.what(failed, ended, list(codes), list(senders), list(accounts));
-  return [{ kind: "failing", what, since, todo: alerts.failing.todo }];
+  const what = say("alerts.failing.what", {
+    ...{ failed, of: ended, reasons: list(codes), senders: list(senders), accounts: list(accounts) },
+  });
+  return [{ kind: "failing", what, since, todo: say("alerts.failing.todo") }];
 };
 
-const ofCallbacks = ({ state, words: { alerts }, now }: View): Problem[] =>
+const ofCallbacks = ({ state, say, now }: View): Problem[] =>
   (state?.callbacks ?? []).flatMap(({ id, host, sender, disabledAt, failures, redirects, oldest }) => {
-    const alert = { kind: "callback", of: id } as const;
-    const quoted = quoteWord(sender);
-    if (disabledAt) {
-      const { what, todo } = alerts.callback;
-      return [{ ...alert, what: what(host, sender), since: disabledAt, todo: todo(quoted) }];
-    }
     const isLong = oldest !== null && now.getTime() - oldest.getTime() >= callbackPatienceMs;
-    if (failures === 0 || !(redirects || isLong)) return [];
-    const { what, todo } = redirects ? alerts.callbackRedirects : alerts.callbackFails;
-    return [{ ...alert, what: what(host, sender), since: oldest ?? undefined, todo: todo(quoted) }];
+    if (!disabledAt && (failures === 0 || !(redirects || isLong))) return [];
+    const name = disabledAt ? "callback" : redirects ? "callbackRedirects" : "callbackFails";
+    return [
+      {
+        kind: "callback",
+        of: id,
+        what: say(`alerts.${name}.what`, { host, sender }),
+        since: disabledAt ?? oldest ?? undefined,
+        todo: say(`alerts.${name}.todo`, { sender: quoteWord(sender) }),
+      },
+    ];
   });
 
-const ofPause = ({ paused, pausedSince, pausedBy }: ConsoleState, { alerts }: Words): Problem[] => {
-  const { what, todo } = pausedBy === null ? alerts.paused : alerts.pausedBy(pausedBy);
-  return paused ? [{ kind: "paused", what, todo, since: pausedSince ?? undefined }] : [];
+const ofPause = ({ paused, pausedSince, pausedBy }: ConsoleState, say: Say): Problem[] => {
+  const alert = { kind: "paused", since: pausedSince ?? undefined } as const;
+  if (!paused) return [];
+  if (pausedBy === null)
+    return [{ ...alert, what: say("alerts.paused.what"), todo: say("alerts.paused.todo") }];
+  const what = say("alerts.pausedBy.what", { name: pausedBy });
+  return [{ ...alert, what, todo: say("alerts.pausedBy.todo", { name: pausedBy }) }];
 };
 
 const listProblems = (view: View): Problem[] => {
-  const { state, words } = view;
-  const { alerts } = words;
-  if (!state) return [{ kind: "state", ...alerts.state }];
+  const { state, say } = view;
+  const problem = (kind: "state" | "unavailable" | "slow"): Problem => ({
+    kind,
+    what: say(`alerts.${kind}.what`),
+    todo: say(`alerts.${kind}.todo`),
+  });
+  if (!state) return [problem("state")];
   return [
-    ...(state.unread ? [{ kind: state.unread, ...alerts[state.unread] }] : []),
+    ...(state.unread ? [problem(state.unread)] : []),
     ...ofConnection(view),
     ...ofOthers(view),
-    ...ofPause(state, words),
+    ...ofPause(state, say),
     ...ofFailures(view),
     ...ofQueue(view),
     ...ofLimits(view),
@@ -204,22 +208,21 @@ export const listAlerts = (view: View): Alert[] =>
   listProblems(view).map((problem) => addDetails(problem, view));
 
 /** Renders where more is written: a link where the address of the documentation is known. */
-const renderGuide = (guide: string, { language, words: { alerts } }: View): Html => {
+const renderGuide = (guide: string, { language, say }: View): Html => {
   const address = findSetting("INTEGRATION_ADDRESS");
-  if (!address) return html`${alerts.seeAlso} <code>/docs/${guide}</code>`;
+  if (!address) return html`${say("alerts.seeAlso")} <code>/docs/${guide}</code>`;
   const prefix = language === "en" ? "" : `${language}/`;
-  return html`<a href="${address}/docs/${prefix}${guide}" target="_blank" rel="noreferrer">${alerts.more}</a>`;
+  return html`<a href="${address}/docs/${prefix}${guide}" target="_blank" rel="noreferrer">${say("alerts.more")}</a>`;
 };
 
 // explicit roles as in messages.ts
 const renderAlert = ({ name, what, since, effect, todo, guide }: Alert, view: View): Html => {
-  const { words, now } = view;
-  const { columns } = words.alerts;
+  const { say, now } = view;
   return html`<tr role="row" data-alert="${name}">
 <td role="cell"><strong>${what}</strong></td>
-<td role="cell" data-label="${columns.since}">${since ? html`${formatTime(since, now, words)} · ${renderAge(since, now, words)}` : "–"}</td>
-<td role="cell" data-label="${columns.effect}">${effect}</td>
-<td role="cell" data-label="${columns.todo}">${todo} ${renderGuide(guide, view)}</td>
+<td role="cell" data-label="${say("alerts.columns.since")}">${since ? html`${formatTime(since, now, say)} · ${renderAge(since, now, say)}` : "–"}</td>
+<td role="cell" data-label="${say("alerts.columns.effect")}">${effect}</td>
+<td role="cell" data-label="${say("alerts.columns.todo")}">${todo} ${renderGuide(guide, view)}</td>
 </tr>`;
 };
 
@@ -229,17 +232,18 @@ const renderAlert = ({ name, what, since, effect, todo, guide }: Alert, view: Vi
  * @param isFirst of the first page, which says also that nothing is wrong.
  */
 export const renderAlerts = (view: View, isFirst: boolean): Html => {
-  const { alerts } = view.words;
+  const { say } = view;
   const found = listAlerts(view);
   const { tone, what } = findCondition(view);
   const isWaiting = found.length === 0 && tone === "waiting";
   const isWell = found.length === 0 && !isWaiting;
-  const well = view.state?.leader === false ? alerts.noneStandby : alerts.none;
-  const verdict = isWaiting ? `${alerts.waiting} ${what}` : isWell ? well : alerts.count(found.length);
+  const well = say(view.state?.leader === false ? "alerts.noneStandby" : "alerts.none");
+  const wrong = isWaiting ? `${say("alerts.waiting")} ${what}` : say("alerts.count", { count: found.length });
+  const verdict = isWell ? well : wrong;
   const rows = found.map((alert) => renderAlert(alert, view));
   return html`<div id="warnings"${hiddenUnless(isFirst || found.length > 0)}><section id="alerts" class="card ${isWaiting ? "unsettled" : isWell ? "well" : "ill"}" aria-labelledby="alerts-title">
-<h2 id="alerts-title" class="unseen">${alerts.heading}</h2>
+<h2 id="alerts-title" class="unseen">${say("alerts.heading")}</h2>
 <p role="status" class="verdict">${verdict}</p>
-${renderTable("alerts", alerts.columns, rows, "alerts")}
+${renderTable("alerts", say, rows, "alerts")}
 </section></div>`;
 };

@@ -24,7 +24,7 @@ export interface CallbackSummary {
   readonly waiting: number;
   /** When the oldest change that waits was. */
   readonly oldest: Date | null;
-  readonly dead: number;
+  readonly undelivered: number;
 }
 
 const maxCallbacks = 100;
@@ -35,16 +35,16 @@ export const mostCounted = 10_000;
 /** Lists the callbacks by sender. */
 export const listCallbacks = async (sql: postgres.ISql): Promise<CallbackSummary[]> => {
   const rows = await sql<Omit<CallbackSummary, "redirects">[]>`
-    select callback.id::float8 as id, sender, host, failures, waiting, oldest, dead,
+    select callback.id::float8 as id, sender, host, failures, waiting, oldest, undelivered,
       ${lastStatus(sql)} as "lastStatus", disabled_at as "disabledAt"
     from messaging.callback cross join lateral (
       select count(*)::int as waiting, min(at) as oldest from (
         select at from messaging.callback_event
         where callback_id = callback.id and given_up_at is null order by retry_until limit ${mostCounted + 1}) waiting
     ) counted cross join lateral (
-      select count(*)::int as dead from (
+      select count(*)::int as undelivered from (
         select from messaging.callback_event
-        where callback_id = callback.id and given_up_at is not null limit ${mostCounted + 1}) dead
+        where callback_id = callback.id and given_up_at is not null limit ${mostCounted + 1}) undelivered
     ) given_up
     order by sender, host, callback.id limit ${maxCallbacks}`;
   return rows.map((row) => ({
@@ -54,40 +54,39 @@ export const listCallbacks = async (sql: postgres.ISql): Promise<CallbackSummary
   }));
 };
 
-const renderState = ({ failures, lastStatus, disabledAt }: CallbackSummary, { words }: View): Html => {
-  const { accepts, rejects, fails, noAnswer, disabled } = words.callbacks;
-  if (disabledAt) return html`<span class="state bad">${disabled}</span>`;
-  if (failures === 0 && lastStatus === null) return html`<span class="state good">${accepts}</span>`;
-  const status = lastStatus ?? noAnswer;
+const renderState = ({ failures, lastStatus, disabledAt }: CallbackSummary, { say }: View): Html => {
+  if (disabledAt) return html`<span class="state bad">${say("callbacks.disabled")}</span>`;
+  if (failures === 0 && lastStatus === null)
+    return html`<span class="state good">${say("callbacks.accepts")}</span>`;
+  const status = lastStatus ?? say("callbacks.noAnswer");
   return failures === 0
-    ? html`<span class="state waiting">${rejects(status)}</span>`
-    : html`<span class="state bad">${fails(failures, status)}</span>`;
+    ? html`<span class="state waiting">${say("callbacks.rejects", { status })}</span>`
+    : html`<span class="state bad">${say("callbacks.fails", { count: failures, status })}</span>`;
 };
 
 const renderCount = (count: number): string => (count > mostCounted ? `${mostCounted}+` : `${count}`);
 
 // explicit roles as in messages.ts
 const renderCallback = (one: CallbackSummary, view: View): Html => {
-  const { id, sender, host, waiting, oldest, dead } = one;
-  const { words, now } = view;
-  const { columns, since } = words.callbacks;
+  const { id, sender, host, waiting, oldest, undelivered } = one;
+  const { say, now } = view;
   return html`<tr id="callback-${id}" role="row">
 <td role="cell" class="long">${host}</td>
-<td role="cell" data-label="${columns.sender}" class="long">${sender}</td>
-<td role="cell" data-label="${columns.state}">${renderState(one, view)}</td>
-<td role="cell" data-label="${columns.waiting}">${renderCount(waiting)}${oldest && html` <span class="muted">${since} ${renderAge(oldest, now, words)}</span>`}</td>
-<td role="cell" data-label="${columns.dead}">${renderCount(dead)}${dead > 0 ? html`<code>npm run city -- callback replay ${quoteWord(sender)}</code>` : undefined}</td>
+<td role="cell" data-label="${say("callbacks.columns.sender")}" class="long">${sender}</td>
+<td role="cell" data-label="${say("callbacks.columns.state")}">${renderState(one, view)}</td>
+<td role="cell" data-label="${say("callbacks.columns.waiting")}">${renderCount(waiting)}${oldest && html` <span class="muted">${say("callbacks.since")} ${renderAge(oldest, now, say)}</span>`}</td>
+<td role="cell" data-label="${say("callbacks.columns.undelivered")}">${renderCount(undelivered)}${undelivered > 0 ? html`<code>npm run city -- callback replay ${quoteWord(sender)}</code>` : undefined}</td>
 </tr>`;
 };
 
 /** Renders where changes of messages' states are sent. `npm run city -- callback` changes it. */
 export const renderCallbacks = (view: View): Html => {
-  const { columns, heading, unavailable, none } = view.words.callbacks;
+  const { say } = view;
   const { callbacks = [], unread = !view.state } = view.state ?? {};
   const rows = callbacks.map((one) => renderCallback(one, view));
   return html`<section id="callbacks" class="card" aria-labelledby="callbacks-title">
-<h2 id="callbacks-title">${heading}</h2>
-<p class="muted"${hiddenUnless(callbacks.length === 0)}>${unread ? unavailable : none}</p>
-${renderTable("callbacks", columns, rows)}
+<h2 id="callbacks-title">${say("callbacks.heading")}</h2>
+<p class="muted"${hiddenUnless(callbacks.length === 0)}>${say(unread ? "callbacks.unavailable" : "callbacks.none")}</p>
+${renderTable("callbacks", say, rows)}
 </section>`;
 };

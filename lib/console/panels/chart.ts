@@ -83,8 +83,7 @@ const drawBars = (values: readonly number[], most: number, label: string): Html 
   );
 };
 
-const renderOne = (name: Name, hours: readonly Hour[], { words }: View): Html => {
-  const { chart } = words;
+const renderOne = (name: Name, hours: readonly Hour[], { say }: View): Html => {
   const values = hours.map((hour) => hour[name]);
   const most = Math.max(0, ...values);
   const flow = names.filter((other) => (other === "waiting") === (name === "waiting"));
@@ -92,34 +91,36 @@ const renderOne = (name: Name, hours: readonly Hour[], { words }: View): Html =>
   const scale = Math.max(...flow.flatMap((other) => hours.map((hour) => hour[other])));
   const peak = hours[values.indexOf(most)];
   const total = values.reduce((sum, value) => sum + value, 0);
-  const summary = name === "waiting" ? chart.now(values.at(-1) ?? 0) : chart.total(total);
-  const highest = name === "waiting" ? chart.mostAtOnce(most) : chart.most(most);
-  const label = chart.picture(chart.names[name], summary, highest, peak ? formatHour(peak.at, words) : "–");
+  const summary =
+    name === "waiting" ? say("chart.now", { count: values.at(-1) ?? 0 }) : say("chart.total", { total });
+  const highest = say(name === "waiting" ? "chart.mostAtOnce" : "chart.most", { most });
+  const at = peak ? formatHour(peak.at, say) : "–";
+  const label = say("chart.picture", { name: say(`chart.names.${name}`), summary, most: highest, at });
   const marks = [hours[0], hours[Math.floor(hours.length / 2)], hours.at(-1)];
   return html`<figure class="${name}">
-<figcaption><strong>${chart.names[name]}</strong> <span class="muted">${summary}, ${highest}</span></figcaption>
+<figcaption><strong>${say(`chart.names.${name}`)}</strong> <span class="muted">${summary}, ${highest}</span></figcaption>
 ${drawBars(values, scale, label)}
-<p class="axis" aria-hidden="true">${marks.map((hour) => html`<span>${hour && formatHour(hour.at, words)}</span>`)}</p>
+<p class="axis" aria-hidden="true">${marks.map((hour) => html`<span>${hour && formatHour(hour.at, say)}</span>`)}</p>
 </figure>`;
 };
 
-const renderRow = (hour: Hour, { words }: View): Html =>
-  html`<tr><th scope="row">${formatHour(hour.at, words)}</th>${names.map((name) => html`<td>${hour[name]}</td>`)}</tr>`;
+const renderRow = (hour: Hour, { say }: View): Html =>
+  html`<tr><th scope="row">${formatHour(hour.at, say)}</th>${names.map((name) => html`<td>${hour[name]}</td>`)}</tr>`;
 
 /** Renders the last 24 hours as bars, those of an hour in one scale, and as a table. */
 export const renderChart = (view: View): Html => {
-  const { chart } = view.words;
+  const { say } = view;
   const hours = view.state?.hours ?? [];
   const isKnown = hours.length > 0;
   return html`<section id="chart" class="card" aria-labelledby="chart-title">
-<h2 id="chart-title">${chart.heading}</h2>
-<p class="muted"${hiddenUnless(!isKnown)}>${chart.unavailable}</p>
+<h2 id="chart-title">${say("chart.heading")}</h2>
+<p class="muted"${hiddenUnless(!isKnown)}>${say("chart.unavailable")}</p>
 <div class="figures"${hiddenUnless(isKnown)}>${isKnown ? names.map((name) => renderOne(name, hours, view)) : undefined}</div>
 <details${hiddenUnless(isKnown)}>
-<summary>${chart.table}</summary>
+<summary>${say("chart.table")}</summary>
 <table class="hours">
-<caption class="muted">${chart.caption}</caption>
-<thead><tr><th scope="col">${chart.hour(zoneLabel())}</th>${names.map((name) => html`<th scope="col">${chart.names[name]}</th>`)}</tr></thead>
+<caption class="muted">${say("chart.caption")}</caption>
+<thead><tr><th scope="col">${say("chart.hour", { zone: zoneLabel() })}</th>${names.map((name) => html`<th scope="col">${say(`chart.names.${name}`)}</th>`)}</tr></thead>
 <tbody>${hours.map((hour) => renderRow(hour, view))}</tbody>
 </table>
 </details>

@@ -1,14 +1,19 @@
 import type postgres from "postgres";
-import { rejectedWith } from "#lib/channels/codes.ts";
+import { findRejection, rejectedWith } from "#lib/channels/codes.ts";
 import { type Html, html } from "#lib/html.ts";
 import { maskPhone, readLocalNumber } from "#lib/messaging/phone.ts";
 import { readPhone } from "#lib/messaging/phone-reading.ts";
 import type { State } from "#lib/messaging/submission.ts";
 import { priorities } from "#lib/messaging/submission.ts";
-import { type MessageSummary, type Obstacle, reasons } from "#lib/messenger/outbox/message.ts";
+import {
+  type MessageSummary,
+  type Obstacle,
+  type ReasonName,
+  reasons,
+} from "#lib/messenger/outbox/message.ts";
 import type { MessageFilter } from "../login/operator-login.ts";
 import { formatSeconds, formatTime, hiddenUnless, renderAge, renderTable, type View } from "../view.ts";
-import { adviceOfRejection, describeReason } from "../words/language.ts";
+import { translate } from "../words.ts";
 
 const maxMessages = 50;
 
@@ -104,34 +109,45 @@ const tones: Record<State, string> = {
   CANCELLED: "neutral",
 };
 
-const renderDepth = ({ state, words }: View, name: keyof typeof queueNames): Html => {
-  const { queue } = words;
+const renderDepth = ({ state, say }: View, name: keyof typeof queueNames): Html => {
   const isKnown = state && !state.unread;
   const { count, oldestSeconds } = state?.queue.find((depth) => depth.state === name) ?? {
     count: 0,
     oldestSeconds: 0,
   };
-  const age = count > 0 ? queue.oldest(formatSeconds(oldestSeconds, words)) : queue.none;
-  return html`<div><dt>${queue[queueNames[name]]}</dt>
-<dd><span class="number">${isKnown ? count : "–"}</span> <span class="muted">${isKnown ? age : queue.unknown}</span></dd></div>`;
+  const age = count > 0 ? say("queue.oldest", { age: formatSeconds(oldestSeconds, say) }) : say("queue.none");
+  return html`<div><dt>${say(`queue.${queueNames[name]}`)}</dt>
+<dd><span class="number">${isKnown ? count : "–"}</span> <span class="muted">${isKnown ? age : say("queue.unknown")}</span></dd></div>`;
 };
 
 export const renderQueue = (view: View): Html =>
   html`<section id="queue" class="card" aria-labelledby="queue-title">
-<h2 id="queue-title">${view.words.queue.heading}</h2>
+<h2 id="queue-title">${view.say("queue.heading")}</h2>
 <dl class="tiles">${(["PENDING", "SENDING"] as const).map((name) => renderDepth(view, name))}</dl>
 </section>`;
 
-const renderObstacle = ({ name, until }: Obstacle, { words, now }: View): Html => {
-  const { obstacles, until: format } = words.messages;
-  return html`<li>${obstacles[name]}${until && html`, ${format(formatTime(until, now, words))}`}</li>`;
+const renderObstacle = ({ name, until }: Obstacle, { say, now }: View): Html => {
+  const end = until && html`, ${say("messages.until", { time: formatTime(until, now, say) })}`;
+  return html`<li>${say(`messages.obstacles.${name}`)}${end}</li>`;
 };
 
 /** Renders why a message waits. */
 const renderObstacles = (obstacles: readonly Obstacle[], view: View): Html => {
-  const { waits, next } = view.words.messages;
-  if (obstacles.length === 0) return html`<div class="reason">${next}</div>`;
-  return html`<div class="reason">${waits}<ul>${obstacles.map((one) => renderObstacle(one, view))}</ul></div>`;
+  const { say } = view;
+  if (obstacles.length === 0) return html`<div class="reason">${say("messages.next")}</div>`;
+  return html`<div class="reason">${say("messages.waits")}<ul>${obstacles.map((one) => renderObstacle(one, view))}</ul></div>`;
+};
+
+const reasonNames = Object.keys(reasons) as ReasonName[];
+
+/** Translates the reason of a message as it is stored. */
+const describeReason = ({ reason, code, channel }: MessageSummary, { say, language }: View): string => {
+  const says = code === null ? "" : translate(findRejection(channel, code).says, language);
+  if (code !== null && reason?.startsWith(rejectedWith(code)))
+    return say("messages.rejected", { code, says });
+  const name = reasonNames.find((one) => reason?.startsWith(reasons[one]));
+  const said = name ? translate(reasons[name], language) : reason;
+  return [said, code !== null && say("messages.rejectedBefore", { code, says })].filter(Boolean).join("; ");
 };
 
 // explicit roles: on a narrow page `display: block` removes the roles of table elements
@@ -150,66 +166,62 @@ const renderMessage = (message: MessageSummary, view: View): Html => {
     changedAt,
     obstacles,
   } = message;
-  const { words, now } = view;
-  const { columns, advice, kinds, states } = words.messages;
+  const { say, now, language } = view;
   // a message that is SENT has a reason only if the phone could not decrypt it
   const tone = reason && tones[state] === "good" ? "bad" : tones[state];
-  const said = tones[state] === "good" && !reason ? "" : describeReason(words, message);
+  const said = tones[state] === "good" && !reason ? "" : describeReason(message, view);
+  const meaning = say(`messages.states.${state}`);
+  const advice = said && code && translate(findRejection(channel, code).operator, language);
   return html`<tr id="message-${id}" role="row">
-<td role="cell"><span class="state ${tone}">${state}</span>${states && html` <span class="muted">${states[state]}</span>`}${said && html` <span class="reason">${said}</span>`}${said && code && html` <span class="reason">${advice} ${adviceOfRejection(words, channel, code)}</span>`}${obstacles && renderObstacles(obstacles, view)}</td>
-<td role="cell" data-label="${columns.to}" data-cell="to" class="phone">${phone}</td>
-<td role="cell" data-label="${columns.sender}" data-cell="sender" class="long">${sender}</td>
-<td role="cell" data-label="${columns.kind}">${kinds[kind]}</td>
-<td role="cell" data-label="${columns.sends}">${attempts}</td>
-<td role="cell" data-label="${columns.accepted}">${renderAge(acceptedAt, now, words)}</td>
-<td role="cell" data-label="${columns.changed}">${renderAge(changedAt, now, words)}</td>
-<td role="cell" data-label="${columns.id}" data-cell="id"><code>${id}</code></td>
+<td role="cell"><span class="state ${tone}">${state}</span>${meaning === state ? undefined : html` <span class="muted">${meaning}</span>`}${said && html` <span class="reason">${said}</span>`}${advice && html` <span class="reason">${say("messages.advice")} ${advice}</span>`}${obstacles && renderObstacles(obstacles, view)}</td>
+<td role="cell" data-label="${say("messages.columns.to")}" data-cell="to" class="phone">${phone}</td>
+<td role="cell" data-label="${say("messages.columns.sender")}" data-cell="sender" class="long">${sender}</td>
+<td role="cell" data-label="${say("messages.columns.kind")}">${say(`messages.kinds.${kind}`)}</td>
+<td role="cell" data-label="${say("messages.columns.sends")}">${attempts}</td>
+<td role="cell" data-label="${say("messages.columns.accepted")}">${renderAge(acceptedAt, now, say)}</td>
+<td role="cell" data-label="${say("messages.columns.changed")}">${renderAge(changedAt, now, say)}</td>
+<td role="cell" data-label="${say("messages.columns.id")}" data-cell="id"><code>${id}</code></td>
 </tr>`;
 };
 
-const describeFilter = ({ filter: { id, phone, sender }, words }: View): string[] => {
-  const { ofNumber, ofId, ofSender } = words.messages;
-  return [
-    ...(phone === undefined ? [] : [ofNumber(maskPhone(phone))]),
-    ...(id === undefined ? [] : [ofId(id)]),
-    ...(sender === undefined ? [] : [ofSender(sender)]),
-  ];
-};
+const describeFilter = ({ filter: { id, phone, sender }, say }: View): string[] => [
+  ...(phone === undefined ? [] : [say("messages.ofNumber", { phone: maskPhone(phone) })]),
+  ...(id === undefined ? [] : [say("messages.ofId", { id })]),
+  ...(sender === undefined ? [] : [say("messages.ofSender", { sender })]),
+];
 
 /** What was typed is not shown again: it may be a number. */
 const renderSearch = (view: View): Html => {
-  const { state, filter, words } = view;
-  const { query, queryHint, sender, everySender, search, clear, shown } = words.messages;
+  const { state, filter, say } = view;
   const described = describeFilter(view);
   const options = (state?.senders ?? []).map(
     (name) => html`<option${name === filter.sender ? html` selected` : undefined}>${name}</option>`,
   );
   return html`<form method="post" action="/console/search" class="search" role="search" data-live>
-<div><label for="query">${query}</label>
+<div><label for="query">${say("messages.query")}</label>
 <input id="query" name="query" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="60" aria-describedby="query-hint"></div>
-<div><label for="sender">${sender}</label>
-<select id="sender" name="sender"><option value="">${everySender}</option>${options}</select></div>
-<button class="plain">${search}</button>
-<p id="query-hint" class="muted">${queryHint}</p>
+<div><label for="sender">${say("messages.sender")}</label>
+<select id="sender" name="sender"><option value="">${say("messages.everySender")}</option>${options}</select></div>
+<button class="plain">${say("messages.search")}</button>
+<p id="query-hint" class="muted">${say("messages.queryHint")}</p>
 </form>
 <form method="post" action="/console/search" class="shown" data-live${hiddenUnless(described.length > 0)}>
-<p id="filter">${described.length > 0 ? shown(described.join(", ")) : undefined}</p>
-<button class="quiet">${clear}</button>
+<p id="filter">${described.length > 0 ? say("messages.shown", { what: described.join(", ") }) : undefined}</p>
+<button class="quiet">${say("messages.clear")}</button>
 </form>`;
 };
 
 /** Renders the latest messages, or those that match the search, without their text. */
 export const renderMessages = (view: View): Html => {
-  const { words, filter } = view;
-  const { columns, heading, found, unavailable, none, noneFound } = words.messages;
+  const { say, filter } = view;
   const { messages = [], unread = !view.state } = view.state ?? {};
   const isFiltered = Object.keys(filter).length > 0;
-  const empty = unread ? unavailable : isFiltered ? noneFound : none;
+  const empty = unread ? "messages.unavailable" : isFiltered ? "messages.noneFound" : "messages.none";
   const rows = messages.map((message) => renderMessage(message, view));
   return html`<section id="messages" class="card" aria-labelledby="messages-title">
-<h2 id="messages-title">${isFiltered ? found : heading}</h2>
+<h2 id="messages-title">${say(isFiltered ? "messages.found" : "messages.heading")}</h2>
 ${renderSearch(view)}
-<p class="muted"${hiddenUnless(messages.length === 0)}>${empty}</p>
-${renderTable("messages", columns, rows, "messages")}
+<p class="muted"${hiddenUnless(messages.length === 0)}>${say(empty)}</p>
+${renderTable("messages", say, rows, "messages")}
 </section>`;
 };

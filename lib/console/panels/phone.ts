@@ -2,40 +2,41 @@ import { create } from "qrcode";
 import { Html, html } from "#lib/html.ts";
 import type { ConsoleState } from "../state.ts";
 import { hiddenUnless, may, pathOf, type View } from "../view.ts";
-import { adviceOf } from "../words/language.ts";
+import { adviceOf } from "./status.ts";
 
 /** What links a phone is shown only to those who may link one. */
 export const renderLinking = (view: View): Html => {
-  const { state, words } = view;
-  const { linking } = words;
+  const { state, say, language } = view;
   const isPairing = state?.leader && state.connection.kind === "pairing";
   const isAllowed = may(view, "operator");
   const { qr, code, passkey } = (isPairing && state.connection) || {};
-  const picture = qr === undefined ? html`<p class="muted">${linking.noQr}</p>` : drawQr(qr, linking.qr);
+  const { says, operator } = adviceOf({ passkey }, language);
+  const picture =
+    qr === undefined ? html`<p class="muted">${say("linking.noQr")}</p>` : drawQr(qr, say("linking.qr"));
   return html`<section id="linking" class="card" aria-labelledby="linking-title"${hiddenUnless(isPairing)}>
-<h2 id="linking-title">${linking.heading}</h2>
-<p id="passkey" class="banner bad" role="alert"${hiddenUnless(passkey)}>${passkey && html`<strong>${words.passkey.says}</strong> ${words.passkey.operator}`}</p>
-<p${hiddenUnless(!isAllowed)}>${linking.notAllowed}</p>
+<h2 id="linking-title">${say("linking.heading")}</h2>
+<p id="passkey" class="banner bad" role="alert"${hiddenUnless(passkey)}>${passkey && html`<strong>${says}</strong> ${operator}`}</p>
+<p${hiddenUnless(!isAllowed)}>${say("linking.notAllowed")}</p>
 <div class="columns"${hiddenUnless(isAllowed)}>
 <div class="scan">
-<h3>${linking.withQr}</h3>
+<h3>${say("linking.withQr")}</h3>
 <div id="qr" class="frame">${isAllowed ? picture : undefined}</div>
-<p class="muted">${linking.qrChanges}</p>
+<p class="muted">${say("linking.qrChanges")}</p>
 </div>
 <div class="grow">
 <ol>
-<li>${linking.openPhone}</li>
-<li>${linking.chooseLink}</li>
-<li>${linking.scan}</li>
+<li>${say("linking.openPhone")}</li>
+<li>${say("linking.chooseLink")}</li>
+<li>${say("linking.scan")}</li>
 </ol>
-<h3>${linking.withCode}</h3>
+<h3>${say("linking.withCode")}</h3>
 <form method="post" action="${pathOf(view, "pairing-code")}" class="stack" data-live>
-<label for="phone">${linking.phone}</label>
+<label for="phone">${say("linking.phone")}</label>
 <input id="phone" name="phone" type="tel" inputmode="tel" autocomplete="off" maxlength="30" required aria-describedby="phone-hint">
-<p id="phone-hint" class="muted">${linking.phoneHint}</p>
-<button class="plain">${linking.getCode}</button>
+<p id="phone-hint" class="muted">${say("linking.phoneHint")}</p>
+<button class="plain">${say("linking.getCode")}</button>
 </form>
-<p id="code" class="code"${hiddenUnless(code !== undefined && isAllowed)}><span class="muted">${linking.code}</span> <output>${isAllowed ? code : undefined}</output></p>
+<p id="code" class="code"${hiddenUnless(code !== undefined && isAllowed)}><span class="muted">${say("linking.code")}</span> <output>${isAllowed ? code : undefined}</output></p>
 </div>
 </div>
 </section>`;
@@ -43,15 +44,14 @@ export const renderLinking = (view: View): Html => {
 
 /** Renders what the operator can do after WhatsApp has rejected the login. */
 export const renderStopped = (view: View): Html => {
-  const { state, words } = view;
-  const { stopped } = words;
+  const { state, say, language } = view;
   const isStopped = state?.leader && state.connection.kind === "stopped";
   const code = (isStopped && state.connection.answer) || 0;
-  const { says, operator } = adviceOf(words, { answer: code });
+  const { says, operator } = adviceOf({ answer: code }, language);
   return html`<section id="stopped" class="card" aria-labelledby="stopped-title"${hiddenUnless(isStopped)}>
-<h2 id="stopped-title">${stopped.heading}</h2>
-<p>${isStopped ? html`${says} <strong>${operator}</strong> <span class="muted">${stopped.code(code)}</span>` : undefined}</p>
-${isStopped && may(view, "operator") ? html`<form method="post" action="${pathOf(view, "log-in")}" data-live><button class="plain">${code === 401 ? stopped.pairAgain : stopped.connectAgain}</button></form>` : undefined}
+<h2 id="stopped-title">${say("stopped.heading")}</h2>
+<p>${isStopped ? html`${says} <strong>${operator}</strong> <span class="muted">${say("stopped.code", { code })}</span>` : undefined}</p>
+${isStopped && may(view, "operator") ? html`<form method="post" action="${pathOf(view, "log-in")}" data-live><button class="plain">${say(code === 401 ? "stopped.pairAgain" : "stopped.connectAgain")}</button></form>` : undefined}
 </section>`;
 };
 
@@ -66,17 +66,17 @@ const isRemoved = ({ connection: { kind, answer } }: ConsoleState) => kind === "
 
 /** Renders unlinking, with a word to type: linking again requires access to the phone. */
 export const renderUnlinking = (view: View): Html => {
-  const { heading, text, summary, word, confirm, button } = view.words.unlinking;
+  const { say } = view;
   const isShown = canUnlink(view.state) && may(view, "admin");
   return html`<section id="unlinking" class="card" aria-labelledby="unlinking-title"${hiddenUnless(isShown)}>
-<h2 id="unlinking-title">${heading}</h2>
-<p>${text}</p>
+<h2 id="unlinking-title">${say("unlinking.heading")}</h2>
+<p>${say("unlinking.text")}</p>
 <details>
-<summary>${summary}</summary>
+<summary>${say("unlinking.summary")}</summary>
 <form method="post" action="${pathOf(view, "unlink")}" class="stack" data-live>
-<label for="confirmation">${confirm(word)}</label>
+<label for="confirmation">${say("unlinking.confirm", { word: say("unlinking.word") })}</label>
 <input id="confirmation" name="confirmation" autocomplete="off" autocapitalize="none" spellcheck="false" required>
-<button class="danger">${button}</button>
+<button class="danger">${say("unlinking.button")}</button>
 </form>
 </details>
 </section>`;

@@ -4,6 +4,7 @@ import { states } from "#lib/messaging/submission.ts";
 import { outcomes, type Run, runColumns } from "#lib/notification/run.ts";
 import { quoteWord } from "#lib/shell-word.ts";
 import { hiddenUnless, may, renderAge, renderTable, type View } from "../view.ts";
+import type { Say } from "../words.ts";
 
 /** What the console shows of a run of a notification job, or of a bulk run: counts, no recipients. */
 export interface RunSummary extends Run {
@@ -85,16 +86,14 @@ const tones: Record<RunSummary["state"], string> = {
 };
 
 /** What a run is to those who wait for its messages: one that is done has handed them over. */
-export const describeState = (
-  { state, messages }: Pick<RunSummary, "state" | "messages">,
-  { runs, locale }: View["words"],
-) => {
+export const describeState = ({ state, messages }: Pick<RunSummary, "state" | "messages">, say: Say) => {
   const waiting = (messages.PENDING ?? 0) + (messages.SENDING ?? 0);
-  if (state !== "done" || waiting === 0) return { name: runs.states[state], tone: tones[state] };
+  if (state !== "done" || waiting === 0) return { name: say(`runs.states.${state}`), tone: tones[state] };
   const all = Object.values(messages).reduce((sum, count) => sum + count, 0);
-  const number = (count: number) => count.toLocaleString(locale);
+  const number = (count: number) => count.toLocaleString(say("locale"));
   const { SENT = 0, DELIVERED = 0, READ = 0 } = messages;
-  return { name: runs.handedOver(number(SENT + DELIVERED + READ), number(all)), tone: "waiting" };
+  const sent = number(SENT + DELIVERED + READ);
+  return { name: say("runs.handedOver", { sent, all: number(all) }), tone: "waiting" };
 };
 
 /** The command that retries those whom a run has not reached. */
@@ -109,32 +108,32 @@ export const renderCounts = (counts: Readonly<Record<string, number>>, none: str
 };
 
 /** Names the states of messages, in the order in which a message goes through them. */
-export const inOrder = (
-  messages: RunSummary["messages"],
-  { messages: { states: meanings } }: View["words"],
-) =>
+export const inOrder = (messages: RunSummary["messages"], say: Say) =>
   Object.fromEntries(
-    states.map((state) => [meanings ? `${state} (${meanings[state]})` : state, messages[state] ?? 0]),
+    states.map((state) => {
+      const meaning = say(`messages.states.${state}`);
+      return [meaning === state ? state : `${state} (${meaning})`, messages[state] ?? 0];
+    }),
   );
 
 /** Links to what became of each line of a bulk run. */
-export const renderReportLink = (bulk: string, { bulk: { runs } }: View["words"]): Html =>
-  html`<a href="/console/bulk/report?run=${bulk}" download aria-label="${runs.reportOf(bulk)}">${runs.report}</a>`;
+export const renderReportLink = (bulk: string, say: Say): Html =>
+  html`<a href="/console/bulk/report?run=${bulk}" download aria-label="${say("bulk-runs.reportOf", { run: bulk })}">${say("bulk-runs.report")}</a>`;
 
 /** Renders the form that cancels what waits of a bulk run. */
 export const renderCancel = (
   { bulk, messages, state }: RunSummary,
-  view: Pick<View, "operator" | "words">,
+  view: Pick<View, "operator" | "say">,
 ): Html => {
-  const { cancel } = view.words.runs;
+  const { say } = view;
   const waiting = messages.PENDING ?? 0;
   const mayWait = waiting > 0 || state === "running";
   return html`<details${hiddenUnless(mayWait && may(view, "operator"))}>
-<summary>${cancel.summary}</summary>
+<summary>${say("runs.cancel.summary")}</summary>
 <form method="post" action="/console/cancel-run" class="stack" data-live>
 <input type="hidden" name="run" value="${bulk}">
-<label class="tick"><input type="checkbox" name="confirmed" value="yes" required> ${cancel.confirm}</label>
-<div class="buttons"><button class="danger">${cancel.button(waiting)}</button></div>
+<label class="tick"><input type="checkbox" name="confirmed" value="yes" required> ${say("runs.cancel.confirm")}</label>
+<div class="buttons"><button class="danger">${say("runs.cancel.button", { count: waiting })}</button></div>
 </form>
 </details>`;
 };
@@ -143,48 +142,47 @@ const hasMissed = ({ state, refused, expired }: RunSummary) => state === "failed
 
 // explicit roles as in messages.ts
 const renderRun = (run: RunSummary, view: View): Html => {
-  const { words, now } = view;
+  const { say, now } = view;
   const { id, job, bulk, scheduledAt, reason, messages } = run;
-  const { columns, counts, noCounts } = words.runs;
-  const { name, tone } = describeState(run, words);
-  const recipients = Object.fromEntries(outcomes.map((name) => [counts[name], run[name]]));
+  const { name, tone } = describeState(run, say);
+  const recipients = Object.fromEntries(outcomes.map((name) => [say(`runs.counts.${name}`), run[name]]));
   const remedy =
-    bulk === null ? html`<code>${replayCommand(job, scheduledAt)}</code>` : renderReportLink(bulk, words);
+    bulk === null ? html`<code>${replayCommand(job, scheduledAt)}</code>` : renderReportLink(bulk, say);
   const missed = hasMissed(run) ? remedy : undefined;
   return html`<tr id="run-${id}" role="row">
 <td role="cell"><span class="state ${tone}">${name}</span>${reason && html` <span class="reason">${reason}</span>`}</td>
-<td role="cell" data-label="${columns.job}">${job}</td>
-<td role="cell" data-label="${columns.scheduled}">${renderAge(scheduledAt, now, words)}</td>
-<td role="cell" data-label="${columns.recipients}">${renderCounts(recipients, noCounts)}${missed}</td>
-<td role="cell" data-label="${columns.messages}">${renderCounts(inOrder(messages, words), noCounts)}${bulk === null ? undefined : renderCancel(run, view)}</td>
+<td role="cell" data-label="${say("runs.columns.job")}">${job}</td>
+<td role="cell" data-label="${say("runs.columns.scheduled")}">${renderAge(scheduledAt, now, say)}</td>
+<td role="cell" data-label="${say("runs.columns.recipients")}">${renderCounts(recipients, say("runs.noCounts"))}${missed}</td>
+<td role="cell" data-label="${say("runs.columns.messages")}">${renderCounts(inOrder(messages, say), say("runs.noCounts"))}${bulk === null ? undefined : renderCancel(run, view)}</td>
 </tr>`;
 };
 
 /** The task has no right to read the recipients of jobs (schema audience): it shows what to run where there is one. */
-const renderCommands = ({ state, words: { runs } }: View): Html => {
+const renderCommands = ({ state, say }: View): Html => {
   const lines = (job: string) =>
     [
-      [`npm run city -- notify run ${job} --dry-run`, runs.preview],
-      [`npm run city -- notify run ${job}`, runs.run],
-      [`npm run city -- notify replay ${job}`, runs.replay],
+      [`npm run city -- notify run ${job} --dry-run`, say("runs.preview")],
+      [`npm run city -- notify run ${job}`, say("runs.run")],
+      [`npm run city -- notify replay ${job}`, say("runs.replay")],
     ].map(([command, text]) => html`<li><code>${command}</code> <span class="muted">${text}</span></li>`);
   return html`<details>
-<summary>${runs.commands}</summary>
-<p class="muted">${runs.why}</p>
+<summary>${say("runs.commands")}</summary>
+<p class="muted">${say("runs.why")}</p>
 ${(state?.jobs ?? []).map((job) => html`<h3>${job}</h3><ul class="commands">${lines(job)}</ul>`)}
 </details>`;
 };
 
 /** Renders the latest runs of the notification jobs, and the bulk runs. `npm run city -- notify report` lists recipients not reached. */
 export const renderRuns = (view: View): Html => {
-  const { columns, heading, unavailable, none } = view.words.runs;
+  const { say } = view;
   const { runs = [], unread = !view.state } = view.state ?? {};
   const rows = runs.map((run) => renderRun(run, view));
   return html`<section id="runs" class="card" aria-labelledby="runs-title">
-<h2 id="runs-title">${heading}</h2>
-<p class="muted"${hiddenUnless(runs.length === 0)}>${unread ? unavailable : none}</p>
-${renderTable("runs", columns, rows)}
-<p><a href="/console/bulk">${view.words.bulk.open}</a></p>
+<h2 id="runs-title">${say("runs.heading")}</h2>
+<p class="muted"${hiddenUnless(runs.length === 0)}>${say(unread ? "runs.unavailable" : "runs.none")}</p>
+${renderTable("runs", say, rows)}
+<p><a href="/console/bulk">${say("bulk.open")}</a></p>
 ${renderCommands(view)}
 </section>`;
 };

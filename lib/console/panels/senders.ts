@@ -33,30 +33,32 @@ export const listSenderSummaries = async (sql: postgres.ISql): Promise<SenderSum
 const format = { style: "unit", unit: "megabyte", maximumFractionDigits: 1 } as const;
 
 // explicit roles as in messages.ts
-const renderSender = (one: SenderSummary, { words, now }: View): Html => {
+const renderSender = (one: SenderSummary, { say, now }: View): Html => {
   const { sender, classes, messagesToday, perDay, bytesToday, bytesPerDay, credentials, expiresAt } = one;
-  const { columns, every, used, none, active, until } = words.senders;
-  const number = (count: number) => count.toLocaleString(words.locale);
-  const size = (bytes: number) => (bytes / 1_000_000).toLocaleString(words.locale, format);
-  const expiry =
-    credentials > 0 ? [active(credentials), expiresAt && until(formatTime(expiresAt, now, words))] : [none];
+  const number = (count: number) => count.toLocaleString(say("locale"));
+  const size = (bytes: number) => (bytes / 1_000_000).toLocaleString(say("locale"), format);
+  const used = (amount: string, limit: string | null) =>
+    limit === null ? amount : say("senders.used", { amount, limit });
+  const until = expiresAt && say("senders.until", { time: formatTime(expiresAt, now, say) });
+  const held =
+    credentials > 0 ? [say("senders.active", { count: credentials }), until] : [say("senders.none")];
   return html`<tr id="sender-${encodeURIComponent(sender)}" role="row">
 <td role="cell" class="long">${sender}</td>
-<td role="cell" data-label="${columns.classes}">${classes.length === messageClasses.length ? every : classes.join(", ")}</td>
-<td role="cell" data-label="${columns.messages}">${used(number(messagesToday), perDay === null ? null : number(perDay))}</td>
-<td role="cell" data-label="${columns.bytes}">${used(size(bytesToday), bytesPerDay === null ? null : size(bytesPerDay))}</td>
-<td role="cell" data-label="${columns.credentials}">${expiry.filter(Boolean).join(", ")}</td>
+<td role="cell" data-label="${say("senders.columns.classes")}">${classes.length === messageClasses.length ? say("senders.every") : classes.join(", ")}</td>
+<td role="cell" data-label="${say("senders.columns.messages")}">${used(number(messagesToday), perDay === null ? null : number(perDay))}</td>
+<td role="cell" data-label="${say("senders.columns.bytes")}">${used(size(bytesToday), bytesPerDay === null ? null : size(bytesPerDay))}</td>
+<td role="cell" data-label="${say("senders.columns.credentials")}">${held.filter(Boolean).join(", ")}</td>
 </tr>`;
 };
 
 /** Renders what each sender may send and has sent today. `npm run city -- sender` changes it. */
 export const renderSenders = (view: View): Html => {
-  const { columns, heading, unavailable, nobody } = view.words.senders;
+  const { say } = view;
   const { terms = [], unread = !view.state } = view.state ?? {};
   const rows = terms.map((one) => renderSender(one, view));
   return html`<section id="senders" class="card" aria-labelledby="senders-title">
-<h2 id="senders-title">${heading}</h2>
-<p class="muted"${hiddenUnless(terms.length === 0)}>${unread ? unavailable : nobody}</p>
-${renderTable("senders", columns, rows)}
+<h2 id="senders-title">${say("senders.heading")}</h2>
+<p class="muted"${hiddenUnless(terms.length === 0)}>${say(unread ? "senders.unavailable" : "senders.nobody")}</p>
+${renderTable("senders", say, rows)}
 </section>`;
 };
