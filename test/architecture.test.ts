@@ -42,7 +42,7 @@ const rooms: Record<string, readonly string[]> = {
   "lib/openapi": ["errors", "http", "messaging", "routes"],
   "lib/docs": ["openapi", "routes"],
   "lib/messenger/outbox": ["errors", "messaging", "secrets"],
-  "lib/messenger/account": ["messaging", "messenger/outbox"],
+  "lib/messenger/account": ["db", "messaging", "messenger/outbox"],
   "lib/channels": [channelReading, "db", "errors", "messaging", "messenger/account", "messenger/outbox"],
   "lib/messenger/callback": ["channels", "messaging", "messenger/outbox"],
   "lib/console": [

@@ -44,7 +44,28 @@ const listAlarms = async (stage: string): Promise<Problem[]> => {
   return alarms;
 };
 
-const describeConnection = ({ number, holdCode, downSince }: AccountSummary): string => {
+/** What the console cannot say, because a task shows it: that none leads an account. */
+const listLeaderless = (stage: string | undefined, accounts: readonly AccountSummary[]): Problem[] => {
+  const active = accounts.filter(({ state }) => state === "active");
+  const leaderless = active.filter(({ isLed }) => !isLed);
+  const common = {
+    guide: "runbook#messenger-silent",
+    todo:
+      stage === undefined
+        ? "Is npm run dev running? Its terminal says when its messenger has ended."
+        : "Another task takes over within seconds. If this stays, restart the service.",
+  };
+  if (leaderless.length > 0 && leaderless.length === active.length)
+    return [{ what: "No messenger is running.", effect: say("alerts.effects.nothingAccepted"), ...common }];
+  return leaderless.map(({ name }) => ({
+    what: `No messenger sends for the account ${name}.`,
+    effect: say("alerts.effects.oneAccount"),
+    ...common,
+  }));
+};
+
+const describeConnection = ({ number, holdCode, downSince, isLed }: AccountSummary): string => {
+  if (!isLed) return "no messenger";
   if (holdCode !== null) return say("accounts.held", { code: holdCode });
   if (number === null) return say("accounts.unlinked");
   return downSince ? `down since ${formatTime(downSince)}` : "up";
@@ -99,6 +120,7 @@ const show = async (): Promise<Reply> => {
     say,
   };
   const problems: Problem[] = [
+    ...listLeaderless(stage, state.accounts),
     ...listAlerts(view).map(({ name: _, ...problem }) => problem),
     ...(stage === undefined ? [] : await listAlarms(stage)),
   ];

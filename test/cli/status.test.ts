@@ -1,6 +1,7 @@
 import { json } from "node:stream/consumers";
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
+import { advisoryLocks } from "#lib/db/advisory-locks.ts";
 import { callCommand } from "../steps/command.ts";
 import { serve } from "../steps/http-server.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
@@ -12,7 +13,12 @@ beforeEach(async () => {
   database = await createDatabase();
   sql = database.connect("adminUrl");
   await sql`update messaging.account set number = '6281200000001'`;
+  // as its leader has it
+  await lead();
 });
+
+const { accountLeader } = advisoryLocks;
+const lead = () => sql`select pg_advisory_lock(${accountLeader}, id) from messaging.account`;
 
 const run = (settings: Record<string, string> = {}, ...args: string[]) =>
   callCommand(
@@ -26,6 +32,23 @@ test("a city whose messages go out needs nobody", async () => {
   expect(status).toBe(0);
   expect(out).toContain("Everything is working; nothing to do.\n");
   expect(out).toMatch(/^main +whatsapp +active +\S*•\S* +up +0$/m);
+});
+
+test("an account that no messenger leads sends nothing, whatever its messenger has stored", async () => {
+  await sql`insert into messaging.account (name, number) values ('other', '6281200000002')`;
+  const one = await run();
+  expect(one.status).toBe(1);
+  expect(one.out).toContain(
+    "- No messenger sends for the account other.\n  What citizens notice: Messages of this",
+  );
+  await sql`select pg_advisory_unlock(${accountLeader}, id) from messaging.account where name = 'main'`;
+  const { status, out } = await run();
+  expect(status).toBe(1);
+  expect(out).toMatch(/^1 problem needs attention\./);
+  expect(out).toContain(
+    "- No messenger is running.\n  What citizens notice: No messages arrive, and apps cannot submit any.",
+  );
+  expect(out).toMatch(/^main +whatsapp +active +\S*•\S* +no messenger +0$/m);
 });
 
 test("what the console's alerts say is said with what to do and exit code 1, numbers masked", async () => {

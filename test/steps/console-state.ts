@@ -67,6 +67,7 @@ export const connected = (): ConsoleState => ({
         downSince: null,
       },
       waiting: 12,
+      isLed: true,
     },
   ],
   senders: ["api:city-backend", "notification"],
@@ -164,7 +165,7 @@ export const connected = (): ConsoleState => ({
         redirects: false,
         disabledAt: null,
       },
-      ...{ waiting: 12, oldest: ago(4_000), dead: 3 },
+      ...{ waiting: 12, oldest: ago(4_000), undelivered: 3 },
     },
     {
       ...{
@@ -176,7 +177,8 @@ export const connected = (): ConsoleState => ({
         redirects: false,
         disabledAt: null,
       },
-      ...{ waiting: 0, oldest: null, dead: 0 },
+      ...{ waiting: 0,
+      isLed: true, oldest: null, undelivered: 0 },
     },
     {
       ...{
@@ -188,7 +190,7 @@ export const connected = (): ConsoleState => ({
         redirects: false,
         disabledAt: null,
       },
-      ...{ waiting: 1, oldest: ago(90), dead: 0 },
+      ...{ waiting: 1, oldest: ago(90), undelivered: 0 },
     },
   ],
   failedJobs: [

@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { advisoryLocks } from "#lib/db/advisory-locks.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import { cityPool } from "#lib/messaging/submission.ts";
 
@@ -26,13 +27,18 @@ export interface AccountSummary {
   downSince: Date | null;
   /** Messages that wait for this account. */
   waiting: number;
+  /** Whether a task leads it now. */
+  isLed: boolean;
 }
 
 /** Lists accounts by pool and name. @param condition on `messaging.account`. */
 export const summarizeAccounts = (sql: postgres.ISql, condition: postgres.Fragment) => sql<AccountSummary[]>`
   select name, channel, pool, department, state, number, linked_at as "linkedAt",
     case when hold_until is null or hold_until > now() then hold_code end as "holdCode",
-    down_since as "downSince", coalesce(count, 0) as waiting
+    down_since as "downSince", coalesce(count, 0) as waiting, exists (
+      select from pg_locks
+      where locktype = 'advisory' and classid = ${advisoryLocks.accountLeader} and objid = id::oid and objsubid = 2 and granted
+        and database = (select oid from pg_database where datname = current_database())) as "isLed"
   from messaging.account left join messaging.count_waiting() counted on counted.account = id
   where ${condition} order by pool, name`;
 
