@@ -64,7 +64,10 @@ describe("while it runs", () => {
       );
     const said: string[] = [];
     child.stderr?.on("data", (chunk: Buffer) => said.push(chunk.toString()));
-    spawnSync("pkill", ["-KILL", "--parent", String(child.pid), "--full", "--", "--max-semi-space-size=4"]);
+    const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim().split(" ");
+    const isMessenger = (pid: string) =>
+      readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--max-semi-space-size=4");
+    for (const pid of children.filter(isMessenger)) process.kill(Number(pid), "SIGKILL");
     await expect.poll(() => said.join("")).toContain("the messenger has ended; starting it again");
     await expect.poll(isUp, { timeout: 30_000 }).toBe(true);
   });
