@@ -4,6 +4,7 @@ import { listAlerts } from "#lib/console/panels/alerts.ts";
 import { type ConsoleState, readConsoleState } from "#lib/console/state.ts";
 import { formatSeconds, type View } from "#lib/console/view.ts";
 import { languages } from "#lib/console/words.ts";
+import { isDatabaseUp } from "#lib/db/outage.ts";
 import type { AccountSummary } from "#lib/messenger/account/account-admin.ts";
 import { exitCodes, type Reply } from "./command.ts";
 import { formatTable, formatTime } from "./output.ts";
@@ -29,7 +30,7 @@ const readState = (sql: postgres.Sql): Promise<ConsoleState> =>
       jobs: [],
     },
     filter: {},
-    isDatabaseUp: async () => true,
+    isDatabaseUp: () => isDatabaseUp(sql),
     explain: async () => new Map(),
   });
 
@@ -84,7 +85,8 @@ const describeAccounts = ({ accounts }: ConsoleState): string =>
     ]),
   );
 
-const describeQueue = ({ due, failures, callbacks, paused }: ConsoleState): string => {
+const describeQueue = ({ unread, due, failures, callbacks, paused }: ConsoleState): string => {
+  if (unread) return "Sending, queue, callbacks and accounts: unknown";
   const { pending = 0, sending = 0, oldest_seconds: oldest = 0 } = due ?? {};
   const { failed = 0, ended = 0, codes = [] } = failures ?? {};
   const waiting = callbacks.reduce((sum, { waiting }) => sum + waiting, 0);
@@ -125,8 +127,12 @@ const show = async (): Promise<Reply> => {
     ...(stage === undefined ? [] : await listAlarms(stage)),
   ];
   const { paused, due, accounts, failures, callbacks } = state;
-  const verdict =
-    problems.length === 0 ? say("alerts.none") : say("alerts.count", { count: problems.length });
+  const lost = accounts.filter(({ state, downSince }) => state === "active" && downSince);
+  const well =
+    lost.length === 0
+      ? say("alerts.none")
+      : `${say("alerts.waiting")} Reconnecting for less than a minute: ${lost.map(({ name }) => name).join(", ")}.`;
+  const verdict = problems.length === 0 ? well : say("alerts.count", { count: problems.length });
   return {
     text: [
       `${verdict}${problems.length === 0 ? "" : " What to do is done in the console."}`,

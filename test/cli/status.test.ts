@@ -51,6 +51,26 @@ test("an account that no messenger leads sends nothing, whatever its messenger h
   expect(out).toMatch(/^main +whatsapp +active +\S*•\S* +no messenger +0$/m);
 });
 
+test("an account that has just lost its connection is said to reconnect, and a limit of its number is a problem", async () => {
+  await sql`update messaging.account set down_since = now()`;
+  const lost = await run();
+  expect(lost.status).toBe(0);
+  expect(lost.out).toContain("Nothing is sent at the moment. Reconnecting for less than a minute: main.");
+  await sql`update messaging.account set down_since = null`;
+  await sql`insert into messaging.number (phone, paused_until) values ('6281200000001', now() + interval '1 hour')`;
+  const limited = await run();
+  expect(limited.status).toBe(1);
+  expect(limited.out).toContain("- main: WhatsApp accepts no messages to new contacts until");
+});
+
+test("a login that the platform rejects is said with its code, and leads to its section", async () => {
+  await sql`update messaging.account set hold_code = 403`;
+  const { status, out } = await run();
+  expect(status).toBe(1);
+  expect(out).toContain("its platform rejects the login, code 403.");
+  expect(out).toContain("/docs/runbook#login-rejected");
+});
+
 test("what the console's alerts say is said with what to do and exit code 1, numbers masked", async () => {
   await sql`update messaging.account set down_since = now() - interval '5 minutes'`;
   await sql`update messaging.control set paused = true, paused_at = '2026-11-26T10:00:00Z'`;

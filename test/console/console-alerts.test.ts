@@ -48,7 +48,7 @@ describe("what is wrong has its start and what to do", () => {
       "unavailable",
       { ...well(), unread: "unavailable" },
       "is unavailable",
-      /Restore the database/,
+      /why the database does not answer/,
       undefined,
     ],
     ["slow", { ...well(), unread: "slow" }, "takes longer than 2 s", /busy/, undefined],

@@ -67,6 +67,7 @@ export const connected = (): ConsoleState => ({
         downSince: null,
       },
       waiting: 12,
+      limitedUntil: null,
       isLed: true,
     },
   ],
@@ -177,8 +178,7 @@ export const connected = (): ConsoleState => ({
         redirects: false,
         disabledAt: null,
       },
-      ...{ waiting: 0,
-      isLed: true, oldest: null, undelivered: 0 },
+      ...{ waiting: 0, limitedUntil: null, isLed: true, oldest: null, undelivered: 0 },
     },
     {
       ...{

@@ -1,13 +1,14 @@
 import { findRejection } from "#lib/channels/codes.ts";
 import { findSetting } from "#lib/config.ts";
 import { type Html, html } from "#lib/html.ts";
+import type { AccountSummary } from "#lib/messenger/account/account-admin.ts";
 import { tooOldSeconds } from "#lib/messenger/outbox/depth.ts";
 import { quoteWord } from "#lib/shell-word.ts";
 import type { ConsoleState } from "../state.ts";
 import { formatSeconds, formatTime, hiddenUnless, renderAge, renderTable, type View } from "../view.ts";
 import { type Say, translate } from "../words.ts";
 import { replayCommand } from "./runs.ts";
-import { findCondition, maxFailureMs, tones } from "./status.ts";
+import { adviceOf, findCondition, maxFailureMs, tones } from "./status.ts";
 
 interface Problem {
   readonly kind: keyof typeof details;
@@ -42,6 +43,7 @@ const details = {
   unreachable: ["nothingSent", "channel-rejected-or-unreachable"],
   rejected: ["nothingSent", "channel-rejected-or-unreachable"],
   account: ["oneAccount", "messenger-disconnected"],
+  held: ["oneAccount", "login-rejected"],
   paused: ["nothingSent", "sending-paused"],
   tooFast: ["nothingSent", "number-limited"],
   limited: ["newContacts", "number-limited"],
@@ -72,21 +74,34 @@ const ofConnection = (view: View): Problem[] => {
   return tone === "bad" && kind in details ? [{ kind: kind as Problem["kind"], what, todo, since }] : [];
 };
 
+const ofOther = (
+  { name, number, holdCode, downSince, limitedUntil }: AccountSummary,
+  { say, now, language }: View,
+): Problem[] => {
+  const common = { of: name, since: downSince ?? undefined };
+  if (holdCode !== null) {
+    const { says, operator } = adviceOf({ answer: holdCode }, language);
+    const what = say("alerts.held.what", { name, says, code: holdCode });
+    return [{ ...common, kind: "held", what, todo: operator }];
+  }
+  if (number === null) {
+    const what = say("alerts.otherAccount.what", { name });
+    return [{ ...common, kind: "account", what, todo: say("alerts.otherAccount.todo") }];
+  }
+  if (downSince && now.getTime() - downSince.getTime() >= maxFailureMs) {
+    const what = say("alerts.otherUnreachable.what", { name });
+    return [{ ...common, kind: "account", what, todo: say("alerts.otherUnreachable.todo") }];
+  }
+  if (!limitedUntil || limitedUntil <= now) return [];
+  const what = `${name}: ${say("alerts.limited.what", { end: formatTime(limitedUntil, now, say) })}`;
+  return [{ of: name, kind: "limited", what, todo: say("alerts.limited.todo") }];
+};
+
 /** Accounts that the page does not show: what their leader last stored. */
-const ofOthers = ({ state, say, now }: View): Problem[] =>
-  (state?.accounts ?? [])
-    .filter(({ name, state: is }) => is === "active" && !(name === state?.account && state.leader))
-    .flatMap(({ name, number, holdCode, downSince }) => {
-      const alert = { kind: "account", of: name, since: downSince ?? undefined } as const;
-      if (number === null || holdCode !== null) {
-        const what = say("alerts.otherAccount.what", { name });
-        return [{ ...alert, what, todo: say("alerts.otherAccount.todo") }];
-      }
-      const what = say("alerts.otherUnreachable.what", { name });
-      return downSince && now.getTime() - downSince.getTime() >= maxFailureMs
-        ? [{ ...alert, what, todo: say("alerts.otherUnreachable.todo") }]
-        : [];
-    });
+const ofOthers = (view: View): Problem[] =>
+  (view.state?.accounts ?? [])
+    .filter(({ name, state }) => state === "active" && !(name === view.state?.account && view.state.leader))
+    .flatMap((account) => ofOther(account, view));
 
 /** Of the platform: what stops all messages, then some. */
 const ofLimits = ({ state, say, now, language }: View): Problem[] => {

@@ -27,6 +27,8 @@ export interface AccountSummary {
   downSince: Date | null;
   /** Messages that wait for this account. */
   waiting: number;
+  /** Until when its number may not write to new contacts; in the past, or null, if it may. */
+  limitedUntil: Date | null;
   /** Whether a task leads it now. */
   isLed: boolean;
 }
@@ -35,7 +37,8 @@ export interface AccountSummary {
 export const summarizeAccounts = (sql: postgres.ISql, condition: postgres.Fragment) => sql<AccountSummary[]>`
   select name, channel, pool, department, state, number, linked_at as "linkedAt",
     case when hold_until is null or hold_until > now() then hold_code end as "holdCode",
-    down_since as "downSince", coalesce(count, 0) as waiting, exists (
+    down_since as "downSince", coalesce(count, 0) as waiting,
+    (select greatest(locked_until, paused_until) from messaging.number n where n.phone = number) as "limitedUntil", exists (
       select from pg_locks
       where locktype = 'advisory' and classid = ${advisoryLocks.accountLeader} and objid = id::oid and objsubid = 2 and granted
         and database = (select oid from pg_database where datname = current_database())) as "isLed"

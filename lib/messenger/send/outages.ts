@@ -1,4 +1,5 @@
 import { ChannelFailure } from "#lib/channels/channel.ts";
+import { growingMs } from "./pace.ts";
 
 /** What of the platform many messages need before they can be sent: its answers for numbers and devices; its media servers. */
 export type Service = "directory" | "media";
@@ -21,13 +22,11 @@ export const failedService = (error: unknown): Service | undefined => {
 
 /** The services that have failed; the messages that need one share its growing waits. Times are those of the steady clock. */
 export class Outages {
-  readonly #firstMs: number;
-  readonly #longestMs: number;
+  readonly #waitMs: readonly [number, number];
   readonly #byService = new Map<Service, Outage>();
 
   constructor([firstMs, longestMs]: readonly [number, number]) {
-    this.#firstMs = firstMs;
-    this.#longestMs = Math.min(longestMs, maxWaitMs);
+    this.#waitMs = [firstMs, Math.min(longestMs, maxWaitMs)];
   }
 
   /** @returns when the service may be tried again. */
@@ -35,7 +34,7 @@ export class Outages {
     const { since = now, failures = 0, until: before = 0 } = this.#byService.get(service) ?? {};
     // two messages that tried at once have noticed the same failure
     if (now < before) return before;
-    const until = now + Math.min(this.#firstMs * 2 ** failures, this.#longestMs);
+    const until = now + growingMs(this.#waitMs, failures);
     this.#byService.set(service, { since, failures: failures + 1, until });
     return until;
   }

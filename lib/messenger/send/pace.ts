@@ -43,6 +43,11 @@ export const noPace: Pace = {
   retryMs: [0, 0],
 };
 
+/** A wait that doubles with each failure. @param failures before this one. */
+export const growingMs = ([first, longest]: readonly [number, number], failures: number): number =>
+  // beyond that 0 would become NaN, which is no time
+  Math.min(first * 2 ** Math.min(failures, 30), longest);
+
 /** The pace of an account. Platforms with an agreement say themselves when it is too fast. @param pace that of WhatsApp. */
 export const paceOf = (pace: Pace, channel: ChannelName): Pace =>
   channels[channel].isLinked ? pace : { ...noPace, retryMs: pace.retryMs };

@@ -1,7 +1,7 @@
 import type { ObstacleName, Outgoing } from "../outbox/message.ts";
 import type { Cap, History } from "./history.ts";
 import { Outages } from "./outages.ts";
-import type { Pace } from "./pace.ts";
+import { growingMs, type Pace } from "./pace.ts";
 
 /** `until` by the steady clock; infinite where the end is unknown. */
 interface Limit {
@@ -259,8 +259,7 @@ export class Pacing {
 
   /** How long to wait after a temporary rejection. @param before how many there were before. */
   retryAfterMs(before: number): number {
-    const [first, longest] = this.#pace.retryMs;
-    return Math.min(first * 2 ** before, longest);
+    return growingMs(this.#pace.retryMs, before);
   }
 
   #startGap(now: number): void {

@@ -172,3 +172,15 @@ test("a message that expires during an outage says what it waited for", async ()
     reason: "not sent before it expired; no media server of the platform accepted its media",
   });
 });
+
+test("what has failed two thousand times is tried again, also at a pace without waits", async () => {
+  failMedia();
+  const id = await putImage(first);
+  await sql`update messaging.message set rejections = '{"media": 2000}'`;
+  await lead();
+  await expect
+    .poll(() => sql`select from messaging.message where (rejections ->> 'media')::int > 2000`)
+    .toHaveLength(1);
+  platform.compose = async () => {};
+  await eventually(id, "SENT");
+});
