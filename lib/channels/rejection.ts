@@ -10,7 +10,7 @@ export const actions = {
   "pause-if-capped":
     "waits until the end of the platform's cap on new chats, or for an hour if the platform does not say whether there is one, then sends it once more; if there is none, queries devices and keys first, without waiting",
   wait: "waits 10 s, then twice as long each time up to 15 min, and sends it up to 12 times more",
-  /** All messages wait. */
+  /** As `wait`, which the runbook has at 5xx; all messages wait. */
   "slow-down": "like 5xx, and sends nothing else in the meantime",
   refresh: "queries the recipient's devices and keys again and sends it once more",
   fail: "does not send it again",

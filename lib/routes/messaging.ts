@@ -1,5 +1,4 @@
-// wire → code: message text; caption text; image_url, file_url url; duration durationSeconds;
-// reply_message_id replyTo
+// wire → code: message, caption → text; image_url, file_url → url; duration → duration_seconds; reply_message_id → reply_to
 import * as z from "zod/mini";
 import { messagingEnvelope } from "#lib/errors/envelope.ts";
 import { findImageHeader, isWebp } from "#lib/messaging/image-type.ts";
@@ -117,12 +116,12 @@ const SendHeaders = z.pipe(
   }),
   z.transform((headers) => {
     const {
-      "x-class": kind,
-      "x-expires-in": expiresIn = kind === "one-time-code" ? codeExpirySeconds : undefined,
+      "x-class": messageClass,
+      "x-expires-in": expiresIn = messageClass === "one-time-code" ? codeExpirySeconds : undefined,
     } = headers;
     return {
       idempotency_key: headers["idempotency-key"],
-      class: kind,
+      class: messageClass,
       expires_in_seconds: expiresIn === undefined ? undefined : Number(expiresIn),
       send_at: headers["x-send-at"],
     };

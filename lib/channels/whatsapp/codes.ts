@@ -49,7 +49,8 @@ export const rejections = {
   "5xx": {
     says: "the platform has an internal error",
     action: "wait",
-    operator: "Messages that have failed must be sent again. If it lasts for hours, look for reports of an outage of WhatsApp.",
+    operator:
+      "Messages that have failed must be sent again. If it lasts for hours, look for reports of an outage of WhatsApp.",
   },
   not_registered: {
     says: "the number is not registered on the platform",

@@ -15,7 +15,7 @@ create table resident.read_count (
   residents integer not null,
   -- searches by number, verifications, and rows beyond the first hundred of a result: more than a person reads
   look_ups integer not null,
-  -- searches for numbers that no resident has. Guessing the masked digits of a number takes some thousand unknown_numbers;
+  -- searches for numbers that no resident has. Guessing the masked digits of a number takes some thousand searches;
   -- an agency that looks up numbers it was given rarely has any
   unknown_numbers integer not null
   -- updates stay in their page, where they need no entry in an index

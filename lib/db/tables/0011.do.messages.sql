@@ -111,8 +111,8 @@ create table messaging.message (
   -- at a million rows every 20,000 changes, not 200,000: until then, queries of open messages scan dead entries
   autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02
 );
--- of an expression and a condition that only the query for the first open one has: when statistics were made while little
--- was open, others would read all by it
+-- Its expression and its last condition, which every row meets, stand only in the query for the first open message. Other queries must
+-- not use it: with statistics from a time when little was open, PostgreSQL would read all open messages by it.
 create index message_open on messaging.message ((seq + 0)) where is_open and held_until is null and seq + 0 is not null;
 create index message_open_of_sender on messaging.message (sender, queue, lane, priority, seq) where is_open and held_until is null;
 create index message_held on messaging.message (held_until) where is_open and held_until is not null;

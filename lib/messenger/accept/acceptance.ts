@@ -50,12 +50,12 @@ const newMessage = (
   mediaId: number | null = null,
 ) => {
   const id = newId();
-  const { class: kind, text } = submission;
+  const { class: messageClass, text } = submission;
   return {
     id,
     submission,
     mediaId,
-    sealedText: kind === "one-time-code" && text ? seal(id, text) : undefined,
+    sealedText: messageClass === "one-time-code" && text ? seal(id, text) : undefined,
   };
 };
 
@@ -87,9 +87,10 @@ const takeRoom = async (
   inline: Uint8Array | undefined,
   claim: idempotency.Claim | undefined,
 ): Promise<Accepted | (() => void)> => {
-  const { phone, class: kind, text = "" } = submission;
+  const { phone, class: messageClass, text = "" } = submission;
   try {
-    if (priorities[kind] >= priorities.reminder && (await isOptedOut(phone))) throw new ApiError(optedOut);
+    if (priorities[messageClass] >= priorities.reminder && (await isOptedOut(phone)))
+      throw new ApiError(optedOut);
     return await quota.take(submission, Buffer.byteLength(text) + (inline?.length ?? 0));
   } catch (error) {
     const id = claim && (await idempotency.getClaimedMessage(sql, claim).catch(() => undefined));

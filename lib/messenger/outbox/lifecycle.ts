@@ -161,7 +161,7 @@ export interface Return {
   readonly canRepeat?: boolean;
 }
 
-/** Returns a message that was taken to the queue. */
+/** Puts a message back into the queue from which it was taken. */
 export const returnToQueue = async (
   sql: postgres.Sql,
   { id, epoch }: Outgoing,
@@ -197,8 +197,8 @@ export const deferUntilQuietEnd = async (
 };
 
 /**
- * Requeues messages whose sending was interrupted. Of one that was not composed yet, such as an upload, nothing has left:
- * it is never UNCERTAIN, and has failed if that happens each time.
+ * Puts messages back whose sending was interrupted. Of a message that was not composed yet, such as an upload, nothing has left:
+ * it is never UNCERTAIN, and fails after `maxFailedEarly` such attempts.
  *
  * @param epoch the term of the account's leader; a former one changes nothing.
  * @param underWay ids of messages that are still being sent.
@@ -231,7 +231,7 @@ export const recover = async (
   return failed + uncomposed.count + others.count;
 };
 
-/** Lets a statement about open messages use the index of their expiry; it is true. */
+/** A condition that every row meets: only with it does PostgreSQL use the index of expiries (`message_open_by_expiry`). */
 export const byExpiry = (sql: postgres.ISql) => sql`seq + 1 is not null`;
 
 /** Ends messages that were not sent in time. @returns how many. */

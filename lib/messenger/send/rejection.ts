@@ -26,8 +26,8 @@ const maxRepeats: Readonly<Record<Action, number>> = {
 /** When the platform names no end. */
 const defaultPauseSeconds = 60 * 60;
 
-/** Holds back the messages to the number, so that they keep their order. @returns the seconds. */
-const holdBack = ({ pacing }: RejectionOptions, { phone }: Outgoing, seconds: number): number => {
+/** Holds back all messages to the number, so that they keep their order. @returns the seconds. */
+const holdNumber = ({ pacing }: RejectionOptions, { phone }: Outgoing, seconds: number): number => {
   pacing.coolDown(phone, steadyNow() + seconds * 1_000);
   return seconds;
 };
@@ -38,12 +38,12 @@ const pause = async (options: RejectionOptions, message: Outgoing, isAnswered: b
   const now = steadyNow();
   const limitedUntil = pacing.platformLimitUntil(now);
   const seconds = limitedUntil > 0 ? (limitedUntil - now) / 1_000 : defaultPauseSeconds;
-  if (!message.isNewContact) return holdBack(options, message, seconds);
+  if (!message.isNewContact) return holdNumber(options, message, seconds);
   // while new contacts are paused, it is not taken
   if (limitedUntil > 0) return 0;
-  // one rejection without a lock is about that number, as for a missing privacy token; two are not
+  // if the platform reports no lock, the first rejection is taken to concern only this number; the second pauses all new contacts
   const isFirst = !pacing.countUnexplained(now, defaultPauseSeconds * 1_000);
-  if (isAnswered && isFirst) return holdBack(options, message, seconds);
+  if (isAnswered && isFirst) return holdNumber(options, message, seconds);
   await pauseNewContacts(options, seconds);
   return 0;
 };
@@ -70,7 +70,7 @@ const recover = async (
   }
   const waitMs = pacing.retryAfterMs(message.rejections[action] ?? 0);
   if (action === "slow-down") await stopSending(options, waitMs / 1_000);
-  return holdBack(options, message, waitMs / 1_000);
+  return holdNumber(options, message, waitMs / 1_000);
 };
 
 /** Requeues or fails a message that the platform has rejected. */
@@ -84,7 +84,7 @@ export const settleRejection = async (
   const asks = given === "pause" || given === "pause-if-capped";
   const limits = asks ? await askLimits(options) : undefined;
   const isAnswered = (given === "pause" ? limits?.lockedUntil : limits?.cap) !== undefined;
-  // without an answer there may be a cap
+  // if the platform does not say whether there is a cap, there may be one
   const mayBeLimited = !isAnswered || pacing.platformLimitUntil(steadyNow()) > 0;
   const action = given === "pause-if-capped" ? (mayBeLimited ? "pause" : "refresh") : given;
   const before = message.rejections[action] ?? 0;

@@ -18,10 +18,10 @@ import { storePayload } from "../outbox/payload.ts";
 import { markSent } from "../outbox/receipt.ts";
 import { retryUntilDone } from "../outbox/retry.ts";
 import type { Wakeup } from "../outbox/wakeup.ts";
+import { holdBack, settleFailedAttempt } from "./failed-attempt.ts";
 import { Lanes } from "./lanes.ts";
 import { findAddress } from "./number-check.ts";
 import type { Pacing } from "./pacing.ts";
-import { holdBack, postpone } from "./postpone.ts";
 import { settleRejection } from "./rejection.ts";
 import { restrictionsAt } from "./restrictions.ts";
 
@@ -217,7 +217,7 @@ const attempt = async (options: SenderOptions, message: Outgoing): Promise<void>
 
 const deliver = (options: SenderOptions, message: Outgoing): Promise<void> =>
   attempt(options, message)
-    .catch((error: unknown) => postpone(options, message, error))
+    .catch((error: unknown) => settleFailedAttempt(options, message, error))
     .catch((error: unknown) => leaveUnsent(options, message, error));
 
 /** What the sender remembers of the outbox. */

@@ -119,7 +119,7 @@ export const residentList: Section = {
     {
       name: "returns local time with microseconds and without a zone",
       needs,
-      fix: "Check resident.mask in lib/db/tables, which formats created_at. JavaScript dates would lose the microseconds.",
+      fix: "Check resident.mask in lib/db/functions/resident, which formats created_at. JavaScript dates would lose the microseconds.",
       check: async (system) => void expectShape((await readNewest(system, 100)).answer, Times),
     },
     {
@@ -136,7 +136,7 @@ export const residentList: Section = {
     {
       name: "lists newest first, across pages",
       needs,
-      fix: "Check the order of resident.read_list in lib/db/tables.",
+      fix: "Check the order of resident.read_list in lib/db/functions/resident.",
       check: async (system) => {
         const times: string[] = [];
         for (const page_number of [1, 2, 3]) {
@@ -151,7 +151,7 @@ export const residentList: Section = {
     {
       name: "returns no rows and the true total past the last page",
       needs,
-      fix: "Check resident.read_list in lib/db/tables: the total must not depend on the page.",
+      fix: "Check resident.read_list in lib/db/functions/resident: the total must not depend on the page.",
       check: async (system) => {
         const { total } = await readNewest(system, 1);
         const answer = await list(

@@ -42,7 +42,7 @@ export const residentSearch: Section = {
     {
       name: "finds residents by part of a name, regardless of case",
       needs,
-      fix: "Search the log of resident-search for the request id; check resident.read_search in lib/db/tables.",
+      fix: "Search the log of resident-search for the request id; check resident.read_search in lib/db/functions/resident.",
       check: async (system) => {
         const { data } = await readNewest(system, 20);
         const part = data
@@ -61,7 +61,7 @@ export const residentSearch: Section = {
     {
       name: "treats %, _ and \\ in a name as literal characters",
       needs,
-      fix: "Check that resident.read_search in lib/db/tables escapes LIKE wildcards.",
+      fix: "Check that resident.read_search in lib/db/functions/resident escapes LIKE wildcards.",
       check: async (system) => {
         for (const p_nama of nobodies) await expectNobody(system, { p_nama }, p_nama);
       },
@@ -69,7 +69,7 @@ export const residentSearch: Section = {
     {
       name: "returns no rows for an unknown NIK, alone or with a name",
       needs,
-      fix: "Check that resident.read_search in lib/db/tables combines both filters with AND.",
+      fix: "Check that resident.read_search in lib/db/functions/resident combines both filters with AND.",
       check: async (system) => {
         for (const beside of [{}, { p_nama: "a" }, { p_nama: " " }])
           await expectNobody(system, { p_nik: nobody, ...beside }, "an unknown NIK");

@@ -8,7 +8,7 @@ import { askDirectory } from "./number-lookup.ts";
  * migrated may not use LIDs (400).
  */
 
-/** What came of sending to one address; `no-devices`: the platform lists none, so that nothing was sent. */
+/** What came of sending to one address; `no-device`: the platform lists none, so that nothing was sent. */
 export type Attempt = SendOutcome | "no-device";
 
 /** Connections whose account is not migrated. */

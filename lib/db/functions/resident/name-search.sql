@@ -47,8 +47,8 @@ language sql immutable parallel safe
 return array(select distinct substr(term, place, 2) from generate_series(1, least(length(term) - 1, 4)) place);
 
 -- Whether counting block by block reads less than the trigram index, for a term whose only trigrams are the beginnings and ends of
--- words: "b s" has that of all names with a word in S. Substring counts tell how many names these are, and how many blocks have a name
--- with each pair of letters.
+-- words. The index finds many names for "b s": all that have a word with S. The substring counts say how many names that are, and in
+-- how many blocks both letters occur.
 create or replace function resident.is_rare_in_blocks(term text) returns boolean
 language plpgsql stable
 set search_path = resident, pg_temp as $$

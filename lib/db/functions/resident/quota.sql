@@ -30,9 +30,9 @@ set search_path = resident, pg_temp as $$
   where since_then + room > agreed
 $$;
 
--- Fails if the partner's agreement has no room for this many residents more within a day, or, by number, if the limit of
--- unknown_numbers has none. The detail says in how many seconds there is room; of residents first how many are left, and no
--- seconds for a page of more than the agreement has, which a page of more than all agreed ones never has.
+-- Fails with MI431 if the partner may not read `room` more residents today, and with MI429 if, searching by number, it has searched for
+-- too many unknown numbers. The detail has the seconds until there is room. That of MI431 begins with how many residents are left, and
+-- has no seconds for a page that is larger than the whole agreement, because waiting does not help.
 create or replace function resident.check_reads(partner text, by_number boolean, room integer default 1, counted integer default 0)
 returns bigint
 language plpgsql volatile

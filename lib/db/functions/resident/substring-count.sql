@@ -13,7 +13,7 @@ create or replace function resident.refresh_names() returns void
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
 begin
-  -- it is no import, and ends no corrections (resident-subject)
+  -- it is no import, and ends no corrections (correction.sql)
   perform set_config('resident.is_act', 'on', true);
   update resident.resident set name = name where name_search <> left(resident.fold_name(name), 500);
   perform set_config('resident.is_act', 'off', true);

@@ -8,7 +8,10 @@ import { retryUntilDone } from "../outbox/retry.ts";
 import { failedService } from "./outages.ts";
 import type { SenderOptions } from "./sender.ts";
 
-/** After the first attempt that ended before a frame left. Doubled after each more; after `maxFailedEarly`, 75 s, it has failed. */
+/**
+ * The wait after the first attempt that ended before a frame left. Each further wait is twice as long; after `maxFailedEarly`
+ * attempts, 75 s in all, the message has failed.
+ */
 const firstDelaySeconds = 5;
 /** After a lost database connection, which the message did not cause. */
 const lostDatabaseDelaySeconds = 1;
@@ -51,8 +54,12 @@ const findCommonCause = (
   return { cost: "nothing", delaySeconds, rejections };
 };
 
-/** Returns a message that could not be sent to the queue, or fails it: nothing has left. */
-export const postpone = async (options: SenderOptions, message: Outgoing, error: unknown): Promise<void> => {
+/** Puts a message back into the queue, or fails it, after an attempt of which nothing has left. */
+export const settleFailedAttempt = async (
+  options: SenderOptions,
+  message: Outgoing,
+  error: unknown,
+): Promise<void> => {
   const { sql, pacing, signal, onOutcome } = options;
   const { id, attempts, failedEarly } = message;
   log.warn("message could not be prepared", { id, attempts, error });
