@@ -20,19 +20,29 @@ export type Program = (typeof programs)[number];
 
 export const shell: Program = { language: "sh", program: "bash", name: "example.sh" };
 
-/** Runs an example in a folder of its own. @returns what it prints, and its exit code. */
-export const runExample = async (
-  { program, name }: Program,
-  example: string,
-  env: Readonly<Record<string, string>>,
-) => {
+type Texts = Readonly<Record<string, string>>;
+
+/** Starts an example in a folder of its own, with files. It ends with the test. */
+export const startExample = ({ program, name }: Program, example: string, env: Texts, files: Texts = {}) => {
   const folder = mkdtempSync(join(tmpdir(), "example-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(`${folder}/${name}`, example);
+  for (const [file, content] of Object.entries({ ...files, [name]: example }))
+    writeFileSync(`${folder}/${file}`, content);
   const child = spawn(program, [name], {
     cwd: folder,
     env: { PATH: "/usr/local/bin:/usr/bin:/bin", ...env },
   });
-  const [output, , [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
-  return { output: output.trim(), code };
+  onTestFinished(async () => {
+    child.kill();
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    rmSync(folder, { recursive: true });
+  });
+  return child;
+};
+
+/** Runs an example in a folder of its own, with files. @returns what it prints, its errors, and its exit code. */
+export const runExample = async (program: Program, example: string, env: Texts, files: Texts = {}) => {
+  const child = startExample(program, example, env, files);
+  const ended = [text(child.stdout), text(child.stderr), once(child, "exit")] as const;
+  const [output, errors, [code]] = await Promise.all(ended);
+  return { output: output.trim(), errors, code };
 };

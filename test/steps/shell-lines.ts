@@ -28,15 +28,19 @@ const guarded = (text: string): string =>
   text.replace(/^curl (.*) +# expect (\d{3})$/gm, (_, rest, status) => `expect ${status} ${rest}`);
 
 const prelude = `set -euo pipefail
-curl() { echo asked >> calls; command curl --fail-with-body "$@" || { echo "failed: $*" >&2; return 22; }; }
+asked() { printf '%q ' "$@" >> calls; echo >> calls; }
+curl() { asked "\${BASH_LINENO[0]}" "$@"; command curl --fail-with-body "$@" || { echo "failed: $*" >&2; return 22; }; }
 expect() {
-  local wanted=$1; shift; echo asked >> calls
+  local wanted=$1; shift; asked "\${BASH_LINENO[0]}" "$@"
   [ "$(command curl -o answer -w '%{http_code}' "$@")" = "$wanted" ] || { echo "not $wanted: $*" >&2; return 1; }
 }
 : > calls
 `;
 
-/** One script of all curl calls of a text, in their order, and their number. */
+/**
+ * One script of all curl calls of a text, in their order, and their number. It writes a line for each call to the file
+ * `calls`: equal ones for the repetitions of a loop.
+ */
 export const composeScript = (markdown: string): { script: string; calls: number } => {
   const texts = listAsking(markdown);
   const calls = texts.join("\n").match(/(?<![\w/-])curl -/g)?.length ?? 0;
