@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { CloudWatchClient, paginateDescribeAlarms } from "@aws-sdk/client-cloudwatch";
 import type postgres from "postgres";
 import { listAlerts } from "#lib/console/panels/alerts.ts";
@@ -21,9 +22,15 @@ interface Problem {
   readonly todo: string;
 }
 
-/** What the tasks have stored: a command is none of them, and leads no account. */
-const readState = (sql: postgres.Sql): Promise<ConsoleState> =>
-  readConsoleState(sql, {
+const hangMs = 2_000;
+
+/**
+ * Reads what the tasks have stored: a command is none of them, and leads no account.
+ *
+ * @throws the error of a database that cannot be reached; of one that hangs, the state says that it is unavailable.
+ */
+const readState = async (sql: postgres.Sql): Promise<ConsoleState> => {
+  const state = await readConsoleState(sql, {
     own: {
       connection: { kind: "closed", since: new Date().toISOString() },
       leader: false,
@@ -33,6 +40,9 @@ const readState = (sql: postgres.Sql): Promise<ConsoleState> =>
     isDatabaseUp: () => isDatabaseUp(sql),
     explain: async () => new Map(),
   });
+  if (state.unread) await Promise.race([sql`select 1`, setTimeout(hangMs, undefined, { ref: false })]);
+  return state;
+};
 
 /** The stage's alarms that ring now. */
 const listAlarms = async (stage: string): Promise<Problem[]> => {

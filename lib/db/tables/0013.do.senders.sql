@@ -48,6 +48,7 @@ grant select, insert, update on messaging.sender, messaging.sender_credential to
 grant select on messaging.sender_day to municipal_sender_admin;
 grant select on messaging.sender to municipal_messenger;
 grant select, insert, update on messaging.account to municipal_sender_admin;
+grant select (phone, locked_until, paused_until) on messaging.number to municipal_sender_admin;
 grant select, insert, update on messaging.sender_day to municipal_messenger;
 
 reset role;

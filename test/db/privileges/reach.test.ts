@@ -185,6 +185,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "messaging.account": write,
       "messaging.callback": all,
       "messaging.callback_event": "SELECT, UPDATE",
+      ...columns("messaging.number", "phone locked_until paused_until"),
       "messaging.sender": write,
       "messaging.sender_credential": write,
       "messaging.sender_day": read,

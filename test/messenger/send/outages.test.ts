@@ -6,6 +6,7 @@ import { findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import {
   composed,
+  database,
   eventually,
   lead,
   pacing,
@@ -87,7 +88,7 @@ test("an outage of the platform's directory does not end before a message that n
   await eventually(image, "PENDING");
   await untilIdle();
   expect([composed, sent, outages()]).toEqual([[image], [], ["directory"]]);
-  await sql`delete from messaging.message`;
+  await database.admin`delete from messaging.message`;
   const known = await put(second);
   await sql`update messaging.control set paused = false`;
   await eventually(known, "SENT");

@@ -13,11 +13,12 @@ import { explainWaiting } from "#lib/messenger/send/waiting.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 
 let sql: postgres.Sql;
+let database: Awaited<ReturnType<typeof createMessengerDatabase>>;
 let connect: (max: number) => postgres.Sql;
 /** Of the console's role. */
 let reading: postgres.Sql;
 beforeEach(async () => {
-  const database = await createMessengerDatabase();
+  database = await createMessengerDatabase();
   ({ sql, connect } = database);
   reading = database.connectConsole();
 });
@@ -124,7 +125,7 @@ describe("a message waits", () => {
     const locked = pacingWith({ lockedUntil: steadyNow() + 45 * minuteMs });
     expect(await explain("B", locked)).toEqual([line, ["limited", 45]]);
     await befriendAll();
-    await sql`delete from messaging.contact where phone = '6281200000002'`;
+    await database.admin`delete from messaging.contact where phone = '6281200000002'`;
     expect(await explain("B", locked)).toEqual([]);
   });
 
@@ -302,7 +303,7 @@ test("the chart counts hours that are over once, and what came since", async () 
     [1, 1],
     [1, 1],
   ]);
-  await sql`delete from messaging.message where id = 'B'`;
+  await database.admin`delete from messaging.message where id = 'B'`;
   await addAt("D", "0 s");
   expect(await read()).toEqual([...first.slice(0, 23), [2, 2]]);
 });

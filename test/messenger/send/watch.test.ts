@@ -8,11 +8,13 @@ import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { putMessage } from "../../fleet/outbox-rows.ts";
 
 let sql: postgres.Sql;
+let database: Awaited<ReturnType<typeof createMessengerDatabase>>;
 /** By their names: `main` and `other` are of one pool, `spare` too, `clinic` is of another. */
 const ids: Record<string, number> = {};
 
 beforeEach(async () => {
-  const { admin, connect } = await createMessengerDatabase();
+  database = await createMessengerDatabase();
+  const { admin, connect } = database;
   sql = connect(2);
   await admin`insert into messaging.account (name, pool, state) values
     ('other', 'city', 'active'), ('spare', 'city', 'spare'), ('clinic', 'health', 'active')`;
@@ -75,7 +77,7 @@ test("the watch wakes a sender for a message that another task has accepted, and
   await putMessage(sql, "one", { sender: "api:clinic" });
   await first.promise;
   expect(new Set(woken)).toEqual(new Set(["clinic"]));
-  await sql`delete from messaging.message`;
+  await database.admin`delete from messaging.message`;
   woken.length = 0;
   await putMessage(sql, "later", { send_at: new Date(Date.now() + 1_500).toISOString() });
   expect(await awaited()).toEqual([]);
