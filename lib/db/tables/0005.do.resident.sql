@@ -43,7 +43,7 @@ comment on table resident.resident is 'Civil records in clear. Only the owner an
 create index resident_newest on resident.resident (created_at desc, id desc) include (name_search);
 
 -- A resident's columns, without those that are computed from them.
-create view resident.record as
+create view resident.record with (security_barrier) as
 select id, nik, family_card_number, name, mother_name, address, hamlet, village, district, city, created_at
 from resident.resident;
 
