@@ -13,8 +13,8 @@ const reserveMs = 25_000;
 const listRetentionSteps = async (sql: postgres.Sql): Promise<Step[]> => {
   const tables = await sql<{ relation: string }[]>`select relation from city.retention()`;
   return tables.map(({ relation }) =>
-    untilDone(`retention of ${relation}`, async () => {
-      const [batch] = await sql<{ rows: number }[]>`select city.delete_old(${relation}) as rows`;
+    untilDone(`retention of ${relation}`, async (own) => {
+      const [batch] = await own<{ rows: number }[]>`select city.delete_old(${relation}) as rows`;
       return batch?.rows ?? 0;
     }),
   );

@@ -45,7 +45,8 @@ export const wireTable: readonly WireRow[] = [
     wire: "database",
     asks: ["text"],
     outcome: "503 SESSION_UNAVAILABLE",
-    stall: "503 OUTCOME_UNKNOWN",
+    // not accepted if the sender was not counted within the last second: then nothing was stored
+    stall: /^503 (OUTCOME_UNKNOWN|SESSION_UNAVAILABLE)$/,
     // the driver waits for the rest of what looks like a long answer, or the connection was closed before
     rubbish: /^503 (OUTCOME_UNKNOWN|SESSION_UNAVAILABLE)$/,
     withinSeconds: 10,
