@@ -20,7 +20,7 @@ export interface WireRow {
   readonly asks: readonly Ask[];
   /** Status and code; for `stall` and `rubbish` too, unless they differ. */
   readonly outcome: string;
-  readonly stall?: string;
+  readonly stall?: string | RegExp;
   readonly rubbish?: RegExp;
   /** The answer arrives within this time. */
   readonly withinSeconds: number;
